@@ -23,8 +23,9 @@ struct block_slots {
   }
 };
 
-/// Slots for long messages, each of 64 blocks but of at most 512 KiB and together at most 8 MiB. Longer slots
-/// need fewer waits for all ranks, but their contents should still be in a shared cache when they are read.
+/// Slots for long messages: 64 blocks each, but at most 512 KiB, at most 8 MiB for all ranks, and at least
+/// one block. Longer slots need fewer waits for all ranks, but their contents should still be in a shared
+/// cache when they are read.
 struct long_slots {
   static constexpr std::size_t blocks = 64;
   static constexpr std::size_t most_bytes = std::size_t{1} << 19;   ///< of a slot

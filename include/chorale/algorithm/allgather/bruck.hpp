@@ -9,12 +9,12 @@
 
 namespace chorale::allgather {
 
-/// In round m a rank passes the 2^m blocks that it holds, its own and those after it, to rank - 2^m. The
-/// blocks are in their final places all along: a run of them that goes past the last rank's goes on at the
-/// first, so nothing is rotated at the end. Even blocks; long runs are zero copy. Cost: ceil(log2 n) rounds
-/// for any n, n - 1 blocks. Best for short messages.  Source: P4 section 2.3 (Bruck).
+/// In round m a rank sends the 2^m blocks that it holds, its own and the following ones, to rank - 2^m.
+/// Blocks are received directly in their final places: a run of blocks wraps around from the last rank's
+/// block to the first, so no final rotation is needed. Even blocks; long runs are zero copy. Cost: ceil(log2
+/// n) rounds for any n, n - 1 blocks. Best for short messages. Source: P4 section 2.3 (Bruck).
 ///
-/// What is sent is never written again in this call; puts are announced and flushed as in
+/// A block that is sent is never written again in this call; puts are announced and flushed as in
 /// `recursive_doubling`.
 struct bruck {
   static constexpr auto implements = operation::allgather;

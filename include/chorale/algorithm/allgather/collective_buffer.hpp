@@ -15,27 +15,28 @@
 
 namespace chorale::allgather {
 
-/// Memory at each rank that its partners write into without asking (P4 section 4.2). The paper registers it,
-/// and exchanges its addresses, when the communicator is made; here that is done when it is first used, so
-/// that a communicator without such calls has none, and again only when a call needs more. Kept in
+/// Memory at each rank that its partners write into without a handshake (P4 section 4.2). The paper registers
+/// it and exchanges its addresses when the communicator is made. Here both happen at first use, so that a
+/// communicator without such calls has no buffer, and again only if a call needs a larger one. Kept in
 /// `state<collective_buffer<Net>>()`.
 ///
-/// It has two halves, which the calls that use it take in turns. A rank that has got its whole result in one
-/// such call knows that all others have begun it, and so are done with the call before; then the half of that
-/// can be written again, here and by its partners, and what was sent from there has arrived.
+/// The buffer has two halves, which successive calls use alternately. A rank that has received its whole
+/// result in a call knows that all others have begun that call, and so have finished the previous one. Then
+/// this rank and its partners can overwrite the half of the previous call, whose data have all been
+/// delivered.
 template <keeping_transport Net>
 class collective_buffer {
  public:
-  /// Begins a call that needs `bytes` of a half. True if they are there; else `renew` is to be awaited. All
-  /// ranks need as many, and so have to renew in the same call.
+  /// Begins a call that needs a half of `bytes`. True if the half is large enough, else await `renew`. All
+  /// ranks need the same size, and so renew in the same call.
   [[nodiscard]] bool begin(std::size_t bytes) noexcept {
     ++uses_;
     return bytes <= half_bytes_;
   }
-  /// Makes halves of `bytes` or more, but not of more than `limit` if they need not be. `partners`: whom this
-  /// rank exchanges anything with, each once; the same in each call.
+  /// Makes halves of at least `bytes`, rounded up but to no more than `limit`. `partners`: all ranks that
+  /// this rank exchanges data with, each once; the same in every call.
   task<> renew(Net& net, call_id now, std::size_t bytes, std::size_t limit, std::span<const int> partners) {
-    // What was put from the memory that goes has to have left it; what was put there has been waited for.
+    // Puts from the old memory must be flushed; puts into it have already been waited for.
     if (kept_)
       for (const int partner : partners) co_await net.flush(partner, now);
     kept_.reset();
@@ -60,7 +61,7 @@ class collective_buffer {
     const remote_region& all = known_[static_cast<std::size_t>(partner)];
     return {all.address + offset(), half_bytes_, all.key, all.owner};
   }
-  /// As the source of a put.
+  /// The registration, for the source of a put.
   [[nodiscard]] const auto& exposure() const noexcept { return kept_->exposure(); }
 
  private:
@@ -72,7 +73,7 @@ class collective_buffer {
   std::optional<memory> kept_;
   std::size_t half_bytes_ = 0;
   std::uint64_t uses_ = 0;
-  std::vector<remote_region> known_;  ///< by rank: all that it keeps
+  std::vector<remote_region> known_;  ///< by rank: its whole buffer
 };
 
 }  // namespace chorale::allgather

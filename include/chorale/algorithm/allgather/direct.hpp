@@ -1,4 +1,4 @@
-// Direct allgather: everyone sends to everyone.
+// Direct allgather: every rank sends to every other.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 namespace chorale::allgather {
 
 /// Every rank sends its block to all others and then receives theirs. Even and uneven blocks; zero copy above
-/// the transport's threshold, with one registration. Cost: n - 1 messages a rank, but nothing is passed on:
-/// one step, whoever is late. Best where ranks outnumber the cores, so that each step of the other algorithms
-/// costs a context switch, and for short messages on small groups.
+/// the transport's threshold, with one registration. Cost: n - 1 messages per rank in a single step, since
+/// nothing is forwarded, so a late rank delays no other's block. Best where ranks outnumber cores, so that
+/// each step of the other algorithms costs a context switch, and for short messages on small groups.
 ///
-/// Each place of `all` is written by one message. Straight writes come only after this call has told the
-/// writer where; it ends when all have been announced and its own have been placed.
+/// Each place in `all` is written by one message. A peer puts its block only after this call has sent it the
+/// address; the call ends when all blocks have been announced and its own puts have been flushed.
 struct direct {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
@@ -39,7 +39,8 @@ struct direct {
     return (net.rank() + distance + net.size()) % net.size();
   }
 
-  /// Chunk by chunk, so that at most two of a pair are under way and no rank waits for another's free blocks.
+  /// Chunk by chunk, so that at most two chunks per pair of ranks are under way and no rank waits for
+  /// another's free blocks.
   template <mailbox_transport Net>
   static task<> copy_all(Net& net, call_id now, blocks<std::byte> all) {
     const auto mine = all[net.rank()];
@@ -72,7 +73,7 @@ struct direct {
     }
   }
 
-  /// Each rank tells every other where that one's block goes, so that blocks may lie anywhere.
+  /// Each rank sends every other the address for that rank's block, so blocks may be anywhere.
   template <mailbox_transport Net>
   static task<> put_all(Net& net, call_id now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {

@@ -14,10 +14,10 @@
 
 namespace chorale::allgather {
 
-/// Each rank writes its block into a slot of its own that all ranks of the host see; whoever is last says so
-/// to all, and each copies what the others have left. A block is written once, not once for each reader. Even
-/// and uneven blocks. Where ranks do not share memory it is `direct`. Cost: n copies and one atomic addition
-/// a rank for each part that a slot takes (`host_slots.hpp`), and a wait. Any n.
+/// Each rank writes its block into its own slot, in memory shared by all ranks of the host; the last arriver
+/// notifies all, and each rank copies the other blocks from the slots. So a block is written once, not once
+/// per reader. Even and uneven blocks. Where ranks do not share memory, `direct` is used. Cost: for each part
+/// that fits into a slot (`host_slots.hpp`), n copies and one atomic addition per rank, and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;

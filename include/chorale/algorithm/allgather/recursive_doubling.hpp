@@ -15,21 +15,20 @@
 
 namespace chorale::allgather {
 
-/// In step m a rank and its partner at distance 2^m exchange all they hold, 2^m blocks. Steps below
-/// `SwitchBytes` (the paper's M; 0: the transport's `zero_copy_bytes()`) are copied: they go from one rank's
-/// collective buffer into the next one's, with a copy in at first and one out at the end, or in messages
-/// where that is less (`short_bytes`, transports without memory of the algorithm's own). Longer steps go
-/// straight between the users' buffers, with one registration and one exchange of addresses for the whole
-/// operation. Even blocks. Cost: log2 n steps, n - 1 blocks; where n is no power of two, neighbours fold
-/// first, and two steps more, the last of all n blocks, bring those back in: then `bruck` is cheaper.
-/// Registered memory: twice 2M bytes at most, made as needed.
-/// Source: P4 sections 2.3, 4.1 and 4.2.  T = ts log2 p + (p - 1) m tw.
+/// In step m a rank and its partner at distance 2^m exchange the 2^m blocks that each holds. Steps below
+/// `SwitchBytes` (the paper's M; 0: the transport's `zero_copy_bytes()`) are copied: data move between the
+/// ranks' collective buffers, with one copy in at the start and one out at the end, or in messages if these
+/// are cheaper (`short_bytes`) or the transport provides no memory. Longer steps go straight between the
+/// users' buffers, with one registration and one exchange of addresses for the whole operation. Even blocks.
+/// Cost: log2 n steps, n - 1 blocks. If n is not a power of two, neighbours fold first, which takes two more
+/// steps, the last of all n blocks; then `bruck` is cheaper. Registered memory: at most twice 2M bytes,
+/// allocated as needed. Source: P4 sections 2.3, 4.1 and 4.2. T = ts log2 p + (p - 1) m tw.
 ///
-/// Once in a call: signals are told from others by their call alone.
+/// May run only once per call, since signals are told apart only by their call.
 ///
-/// What is sent is never written again in this call; `collective_buffer` says why not in the next ones. A
-/// peer writes straight into `all` only when it has this rank's address of this call, and the call is over
-/// when all of that has been announced and all of its own puts have been placed.
+/// A block that is sent is never written again in this call; `collective_buffer` explains why not in later
+/// calls. A peer puts into `all` only after it has received this rank's address in this call; the call ends
+/// when all such puts have been announced and its own have been flushed.
 template <std::size_t SwitchBytes>
 struct recursive_doubling_at {
   static constexpr auto implements = operation::allgather;
@@ -37,8 +36,8 @@ struct recursive_doubling_at {
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// What is collected of at most so many bytes goes in messages, each a block that its receiver copies into
-  /// place: a message tells of itself, where a write into the collective buffer takes a second one that does.
+  /// Up to this many bytes are collected in messages, which the receiver copies into place: a message
+  /// announces itself, whereas a put into the collective buffer needs a second write, the signal.
   static constexpr std::size_t short_bytes = 4096;
 
   template <mailbox_transport Net>
@@ -48,7 +47,7 @@ struct recursive_doubling_at {
     if (copied && total <= most_in_a_message(net)) return in_one_block(net, now, all);
     if constexpr (keeping_transport<Net>) {
       const plan p{net, all.layout().largest()};
-      // One copied step has nothing to collect: what it gets is not sent again.
+      // A single copied step needs no collective buffer, since received blocks are not sent again.
       if (p.collected > 2 && p.collected_bytes() > most_in_a_message(net))
         return in_collective_buffer(net, now, all, p);
     }
@@ -56,7 +55,7 @@ struct recursive_doubling_at {
   }
 
  private:
-  /// All blocks together fit into a message: nothing to divide.
+  /// All blocks together fit into one message.
   template <mailbox_transport Net>
   static task<> in_one_block(Net& net, call_id now, blocks<std::byte> all) {
     if (all.layout().largest() == 0) co_return;
@@ -75,7 +74,8 @@ struct recursive_doubling_at {
       return net.block_bytes();
   }
 
-  /// Which steps are copied: the same on all ranks, by the most that any of them sends in a step.
+  /// Which steps are copied. The same on all ranks, since it depends on the most that any rank sends in a
+  /// step.
   struct plan {
     using steps = topology::recursive_doubling;
 
@@ -107,9 +107,9 @@ struct recursive_doubling_at {
     [[nodiscard]] std::size_t collected_bytes() const noexcept {
       return static_cast<std::size_t>(collected) * block_bytes;
     }
-    /// The blocks that rank `rank` collects. Those who exchange them begin with the same.
+    /// The blocks that rank `rank` collects. Partners in a copied step start at the same block.
     [[nodiscard]] topology::rank_range collected_by(int rank) const {
-      // Who folds away writes to the neighbour, beginning where that does.
+      // A rank that folds away writes into its neighbour's buffer, with the same start.
       const steps own{rank, ranks};
       const bool leaves = !own.empty() && own[0].kind == steps::kind::send_operand;
       const int stays = leaves ? rank - 1 : rank;
@@ -122,7 +122,7 @@ struct recursive_doubling_at {
     int ranks;
     std::size_t block_bytes;
     std::size_t limit;
-    int collected = 0;  ///< most blocks that a rank holds after the copied steps
+    int collected = 0;  ///< the most blocks that a rank holds after the copied steps
 
    private:
     static topology::rank_range united(topology::rank_range a, topology::rank_range b) noexcept {
@@ -132,7 +132,7 @@ struct recursive_doubling_at {
     }
   };
 
-  /// The copied steps write from one collective buffer into the next; the result is copied out once.
+  /// The copied steps put from one collective buffer into another; the result is copied out once.
   template <keeping_transport Net>
   static task<> in_collective_buffer(Net& net, call_id now, blocks<std::byte> all, plan p) {
     const topology::recursive_doubling steps{net.rank(), net.size()};
@@ -189,7 +189,7 @@ struct recursive_doubling_at {
   }
 };
 
-/// With the transport's threshold as the switch.
+/// Switches at the transport's zero-copy threshold.
 struct recursive_doubling : recursive_doubling_at<0> {};
 
 }  // namespace chorale::allgather

@@ -14,21 +14,21 @@
 
 namespace chorale::allgather {
 
-/// In each step a rank passes to its right the block that came last, and gets another from its left. Even and
-/// uneven blocks. Above the transport's threshold it is zero copy, with one registration and one exchange of
-/// addresses for the whole operation, and a block travels on in segments as they come, so that a large one
-/// among small ones does not hold the ring up. Cost: n - 1 steps of one block. Best for long messages on
-/// large groups.  Source: P4 sections 2.3 and 4.3, T = (p - 1) (ts + m tw).
+/// In each step a rank sends the block it received last to its right neighbour and receives another from its
+/// left. Even and uneven blocks. Zero copy above the transport's threshold, with one registration and one
+/// exchange of addresses for the whole operation. There a block is forwarded segment by segment as it
+/// arrives, so that a large block among small ones does not hold up the ring. Cost: n - 1 steps of one block.
+/// Best for long messages on large groups. Source: P4 sections 2.3 and 4.3, T = (p - 1) (ts + m tw).
 ///
-/// A place is only written by the one step that brings its block, so nothing is overwritten that is still
-/// read; the left neighbour writes straight into `all` only after this call has told it where, and the call
-/// is over when all of that is there and its own puts have been placed.
+/// Each place is written only by the step that receives its block, so no block is overwritten while it is
+/// still read. The left neighbour puts into `all` only after this call has sent it the address; the call ends
+/// when all blocks have arrived and its own puts have been flushed.
 struct ring {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
-  /// What travels at once of a long block, in bytes.
+  /// Bytes of a segment of a long block.
   static constexpr std::size_t segment_bytes = std::size_t{1} << 19;
 
   template <mailbox_transport Net>
@@ -53,7 +53,7 @@ struct ring {
     co_await net.send(around.left(), now, transfer::bytes_of(here));
     std::vector<std::uint64_t> places(static_cast<std::size_t>(net.size()));
     for (int r = 0; r < net.size(); ++r) places[static_cast<std::size_t>(r)] = all.layout()[r].offset;
-    // Where they are even they lie alike at all ranks.
+    // Even blocks have the same offsets on all ranks.
     const bool told = !all.layout().is_even();
     const std::vector<std::uint64_t> own = places;
     remote_region there;

@@ -1,4 +1,4 @@
-// The allgather that a communicator has if none is chosen.
+// The default allgather of a communicator.
 #pragma once
 
 #include <chorale/algorithm/allgather/bruck.hpp>
@@ -10,7 +10,7 @@
 
 namespace chorale::allgather {
 
-/// The fastest by the tuning table. Uneven blocks go by `ring`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `ring`.
 struct standard : automatic<recursive_doubling, bruck, direct, ring, last_arriver> {};
 
 }  // namespace chorale::allgather

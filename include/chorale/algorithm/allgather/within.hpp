@@ -1,4 +1,4 @@
-// Steps of an allgather that move runs of blocks which lie at the same place in every rank's buffer.
+// Steps of an allgather that move runs of blocks, at the same offsets in every rank's buffer.
 #pragma once
 
 #include <algorithm>
@@ -14,14 +14,14 @@
 
 namespace chorale::allgather::within {
 
-/// `count` blocks from that of rank `first` on; behind that of the last rank comes that of rank 0.
+/// `count` blocks from that of rank `first` on, wrapping around after the last rank's to that of rank 0.
 struct run_of_blocks {
   int first = 0;
   int count = 0;
 };
 
-/// The run `sent` goes to rank `to` while `received` comes from rank `from`. Either may be empty; then its
-/// rank does not matter. No rank is `to` of two steps that send, nor `from` of two that receive.
+/// A step that sends the run `sent` to rank `to` while receiving `received` from rank `from`. Either may be
+/// empty; its rank is then ignored. No two steps send to the same rank or receive from the same rank.
 struct step {
   int to;
   run_of_blocks sent;
@@ -29,7 +29,8 @@ struct step {
   run_of_blocks received;
 };
 
-/// A run as it lies in the buffer: up to the end, and on from the start. Only an empty one has an empty head.
+/// A run in the buffer: the head up to the end of the buffer, the tail at its start. Only an empty run has an
+/// empty head.
 struct stretch {
   std::span<std::byte> head;
   std::span<std::byte> tail;
@@ -41,7 +42,7 @@ struct stretch {
     tail = parts[is_whole ? 0 : 1];
   }
   [[nodiscard]] std::size_t size() const noexcept { return head.size() + tail.size(); }
-  /// Bytes [at, at + bytes) of the run, by way of `scratch` where they do not lie together.
+  /// Bytes [at, at + bytes) of the run, copied into `scratch` if they are not contiguous.
   [[nodiscard]] std::span<const std::byte> read(std::size_t at, std::size_t bytes,
                                                 std::vector<std::byte>& scratch) const {
     if (at + bytes <= head.size()) return head.subspan(at, bytes);
@@ -61,13 +62,14 @@ struct stretch {
   }
 };
 
-/// The two parts of a run in the buffer of another rank, as they travel in a message.
+/// The two parts of a run in another rank's buffer, as sent in a message.
 struct remote_stretch {
   remote_region head;
   remote_region tail;
 };
 
-/// Where rank `from` wants `out`. @throws error errc::mismatch if the message says anything else.
+/// Where rank `from` expects `out`. @throws error errc::mismatch if the announced sizes differ from those of
+/// `out`.
 template <mailbox_transport Net, arrived_message Message>
 remote_stretch read_stretch(const Net& net, int from, call_id now, const Message& message,
                             const stretch& out) {
@@ -80,14 +82,14 @@ remote_stretch read_stretch(const Net& net, int from, call_id now, const Message
   return there;
 }
 
-/// Sends `out` and receives `in` block by block in turns, so that partners do not wait for each other's free
-/// blocks; or as messages of the transport.
+/// Alternately sends a block of `out` and receives one of `in`, so that partners do not wait for each other's
+/// free blocks; or uses messages of the transport.
 template <mailbox_transport Net>
 task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
   const std::size_t piece = net.block_bytes();
   if constexpr (message_transport<Net>) {
-    // A long run that does not lie together is two messages. A short one is one all the same, beside a long
-    // one in the other direction: its other rank may have no long one in this step.
+    // A long run that is not contiguous is sent as two messages. A short one is a single message even if the
+    // run in the other direction is long, since its peer may have no long run in this step.
     if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
       std::vector<std::byte> together;
       std::vector<std::byte> apart(transfer::is_whole(net, in.size()) || in.tail.empty() ? 0 : in.size());
@@ -116,12 +118,12 @@ task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
   }
 }
 
-/// Makes the steps in their order. `all`: blocks that are packed, even or not. From `threshold` bytes on
-/// (0: the transport's own) runs go straight into the receiver's buffer.
+/// Performs the steps in order. `all`: packed blocks, even or uneven. Runs of at least `threshold` bytes (0:
+/// the transport's threshold) are put into the receiver's buffer.
 ///
-/// Each receiver of a long run tells its sender at once where its buffer is. All wait for those addresses
-/// before the first step, so that a message of a step is never taken for an address; it costs nothing in the
-/// end, because no rank is done before all have come.
+/// Each receiver of a long run sends its buffer's address to the sender at the start. All ranks wait for
+/// these addresses before the first step, so that a message of a step is never mistaken for an address. The
+/// wait costs nothing, since no rank can finish before all have started.
 template <mailbox_transport Net>
 task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> steps, std::size_t threshold) {
   const auto goes_straight = [&](run_of_blocks run) {

@@ -17,16 +17,16 @@
 
 namespace chorale::allreduce {
 
-/// A degree-k reduce to rank 0, in place, then a broadcast from there: `Down`, the binomial one in the paper.
-/// Evaluates in rank order, so also for operators that do not commute, and always to the same bits. Any n.
-/// Short operands travel in blocks, long ones are put. Cost: ceil(log_{k+1} n) steps up and those of `Down`.
-///  Source: P2 section 4.2; P3 figure 6.16.
+/// A degree-k reduce to rank 0, in place, then the broadcast `Down` from there (binomial in the paper).
+/// Evaluates in rank order, so operators need not commute, and always to the same bits. Any n. Short operands
+/// travel in blocks, long ones are put. Cost: ceil(log_{k+1} n) steps up, then the steps of `Down`. Source:
+/// P2 section 4.2; P3 figure 6.16.
 ///
-/// The broadcast is the notification (P2 section 4.2.4): what comes down says that all that went up has been
-/// combined, so that blocks on the way up need no notifications.
+/// The broadcast is the acknowledgement (P2 section 4.2.4): data arriving from the parent imply that all
+/// operands sent up have been combined, so blocks on the way up need no acknowledgements.
 ///
-/// All blocks go up before the first comes down: a rank that still sends up does not read what comes down,
-/// and the two together could fill each other's mailboxes.
+/// All blocks go up before the first comes down: a rank that is still sending up does not receive from above,
+/// so otherwise two ranks could fill each other's mailboxes.
 template <int Degree, class Down = broadcast::binomial>
 struct degree_k {
   static_assert(topology::valid_degree(Degree), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
@@ -69,7 +69,7 @@ struct degree_k {
   }
 
  private:
-  /// One message up, and those of `Down`. `op` is that of the coroutine that awaits this one.
+  /// One message up, then those of `Down`. `op` must outlive the coroutine.
   template <message_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<std::byte> data, const reduction& op,
                             topology::degree_k tree) {
@@ -79,7 +79,7 @@ struct degree_k {
       co_await chorale::exchange_and_combine(net, now, tree.parent(), data, tree.parent(), {}, false, op);
     co_await Down::run(net, now, data, 0);
   }
-  /// `op` is that of the coroutine that awaits this one.
+  /// `op` must outlive the coroutine.
   template <reduce::puts_operands Net>
   static task<> straight(Net& net, call_id now, std::span<std::byte> data, const reduction& op,
                          topology::degree_k tree) {

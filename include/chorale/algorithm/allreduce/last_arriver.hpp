@@ -19,13 +19,14 @@
 
 namespace chorale::allreduce {
 
-/// Each rank writes its operand into a slot of its own that all ranks of the host see; whoever is last
-/// combines all of them in the order of the ranks, ((x0 op x1) op x2) ..., and publishes the result. Nobody
-/// waits for a leader that has no core, and each byte is combined once, so that it is the fastest for short
-/// messages where ranks outnumber cores. Of messages longer than a block of the mailbox each rank combines a
-/// share, and leaves it in its slot for the others. Where ranks do not share memory it is `reproducible`, to
-/// the same bits. Cost: two copies and one atomic addition a rank, n - 1 combinations in all, and a wait; of
-/// long messages, for each part that a slot takes (`host_slots.hpp`), two additions and two waits. Any n.
+/// Each rank writes its operand into its own slot, in memory shared by all ranks of the host; the last
+/// arriver combines all operands in rank order, ((x0 op x1) op x2) ..., and publishes the result. No rank
+/// waits for a leader that has no core, and each operand is combined only once, so this is the fastest for
+/// short messages where ranks outnumber cores. If messages are longer than a block of the mailbox, each rank
+/// combines a share and leaves it in its slot for the others. Where ranks do not share memory, `reproducible`
+/// is used, with the same bits. Cost: two copies and one atomic addition per rank, n - 1 combinations in all,
+/// and a wait; for long messages, two additions and two waits for each part that fits into a slot
+/// (`host_slots.hpp`). Any n.
 struct last_arriver {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
@@ -36,7 +37,8 @@ struct last_arriver {
     return net.maps_memory();
   }
 
-  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it.
+  /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
+  /// it.
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
@@ -69,7 +71,7 @@ struct last_arriver {
     }
   }
 
-  /// Every rank combines a share of each part, all at once.
+  /// Each rank combines a share of each part, all ranks at the same time.
   template <mapping_transport Net>
   static task<> combine_shares(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
@@ -97,7 +99,7 @@ struct last_arriver {
         else
           op.combine_left(mine, theirs);
       }
-      // Now the shares of the result, in the other set of slots.
+      // The second use distributes the shares of the result, in the other set of slots.
       const std::size_t room = shares.largest();
       slots.begin(now);
       if (!mine.empty()) chorale::copy_bytes(slots.mine(room), mine.data(), mine.size());

@@ -13,12 +13,13 @@
 namespace chorale::allreduce {
 
 /// A reduce-scatter by recursive halving, then an allgather by recursive doubling. Partners at distances 1,
-/// 2, 4, ... divide what they hold: each sends one half and combines the other; then the same way back each
-/// gets what it has given away. If n is no power of two, neighbours fold first and unfold at the end.
+/// 2, 4, ... divide the elements that they hold: each sends one half and combines the other. Then, in reverse
+/// order, each receives the half that it sent away. If n is not a power of two, neighbours fold first and
+/// unfold at the end.
 ///
-/// Partners hold the operands of neighbouring ranges of ranks, so the evaluation keeps rank order; each
-/// element is combined in the same tree as by `recursive_doubling`, to the same bits. Cost: 2 log2 n steps,
-/// in all twice the message each way; zero copy on the way back. For long messages.
+/// Partners hold the operands of neighbouring ranges of ranks, so the evaluation is in rank order; each
+/// element is combined in the same tree as by `recursive_doubling`, with the same bits. Cost: 2 log2 n steps,
+/// in all twice the message in each direction; the second half is zero copy. For long messages.
 struct rabenseifner {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::doubling;

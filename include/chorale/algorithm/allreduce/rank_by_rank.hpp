@@ -13,8 +13,8 @@
 
 namespace chorale::allreduce {
 
-/// Each rank broadcasts its operand in turn and all combine it, in rank order. An element may be of any size,
-/// since a broadcast may cut it anywhere.  Cost: n broadcasts; the memory of one operand.
+/// The ranks broadcast their operands in turn, and all ranks combine them, in rank order. Elements may be of
+/// any size, since a broadcast may split them anywhere. Cost: n broadcasts; memory for two operands.
 struct rank_by_rank {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;

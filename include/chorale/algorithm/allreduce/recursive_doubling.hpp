@@ -14,10 +14,11 @@
 
 namespace chorale::allreduce {
 
-/// Partners at distances 1, 2, 4, ... exchange what they hold and both combine it, lower ranks on the left.
-/// If n is no power of two, neighbours fold first and unfold at the end, so that a rank always holds the
-/// operands of a contiguous range of ranks: the evaluation keeps rank order, and all ranks get the same bits.
-/// Cost: log2 n steps of the whole block, floor(log2 n) + 2 if n is no power of two: best for short messages.
+/// Partners at distances 1, 2, 4, ... exchange their partial results, and both combine them, lower ranks on
+/// the left. If n is not a power of two, neighbours fold first and unfold at the end, so that a partial
+/// result always covers a contiguous range of ranks: the evaluation is in rank order, and all ranks get the
+/// same bits. Cost: log2 n steps of the whole block, floor(log2 n) + 2 if n is not a power of two. Best for
+/// short messages.
 struct recursive_doubling {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::doubling;
@@ -54,7 +55,7 @@ struct recursive_doubling {
   }
 
  private:
-  /// `op` is that of the coroutine that awaits this one.
+  /// `op` must outlive the coroutine.
   template <message_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<std::byte> data, const reduction& op) {
     using kind = topology::recursive_doubling::kind;

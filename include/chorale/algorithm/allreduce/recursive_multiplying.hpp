@@ -14,14 +14,14 @@
 
 namespace chorale::allreduce {
 
-/// As `recursive_doubling`, with k ranks instead of two: in each round k leaders at distances 1, k, k^2, ...
-/// teams of neighbours send what they hold to each other, and each combines the k operands from the lowest
-/// rank's on. All evaluate in the same order, that of the ranks, and get the same bits. Cost: floor(log_k n)
-/// rounds of k - 1 messages of the whole block, and two steps more where n is no power of k: fewer rounds
-/// than up and down a tree of degree k. For short messages where a round costs more than a message.
-/// Source: `topology::recursive_multiplying`.
+/// As `recursive_doubling`, with groups of k ranks instead of pairs: in round m the leaders of k teams, k^m
+/// teams apart, send each other their partial results, and each combines the k partial results from the
+/// lowest rank's upwards. All evaluate in rank order and get the same bits. Cost: floor(log_k n) rounds of k
+/// - 1 messages of the whole block, and two more steps if n is not a power of k; fewer rounds than up and
+/// down a tree of degree k. For short messages, if a round costs more than a message. Source:
+/// `topology::recursive_multiplying`.
 ///
-/// A block's messages of one round are received in the order of the ranks, and given back one by one.
+/// The messages of a round are received in rank order, and each is released before the next.
 template <int Factor>
 requires(Factor >= 2) struct recursive_multiplying {
   static constexpr auto implements = operation::allreduce;

@@ -1,4 +1,4 @@
-// Allreduce whose bits are those of a serial loop.
+// Allreduce with the same bits as a serial loop.
 #pragma once
 
 #include <algorithm>
@@ -18,25 +18,26 @@
 
 namespace chorale::allreduce {
 
-/// result[i] = ((x_0[i] op x_1[i]) op x_2[i]) ..., exactly so: the bits depend on the operands and their
-/// order alone, not on the size of the message, the shape of a tree, the transport or the timing, and are
-/// those of a serial loop over the ranks. Any operator.
+/// result[i] = ((x_0[i] op x_1[i]) op x_2[i]) ..., with exactly this bracketing, as in a serial loop over the
+/// ranks: the bits depend only on the operands and their order, not on the message size, a tree, the
+/// transport or the timing. Any operator.
 ///
-/// Short messages: everyone sends its operand to everyone, and each evaluates all. Long ones: each rank
-/// evaluates one share (`reduce_scatter::direct`), and the shares are gathered. Cost: n - 1 messages a rank;
-/// for long messages two of them, a share each.
+/// Short messages: every rank sends its operand to every other, and each evaluates all. Long messages: each
+/// rank evaluates one share (`reduce_scatter::direct`), and the shares are allgathered. Cost: n - 1 messages
+/// per rank; for long messages 2 (n - 1) messages of a share.
 ///
-/// Where ranks read each other's operands and have a core each, a rank reads its share of all operands where
-/// they lie, and writes what it has combined into the results of the others, which may be their operands.
-/// Nobody else reads or writes the elements of that share, so that ranks wait for each other at the beginning
-/// and at the end alone.
+/// Where ranks read each other's operands and have a core each, each rank reads its share of all operands in
+/// place and writes the combined share into the results of the others, which may be their operands. No other
+/// rank reads or writes the elements of that share, so ranks wait for each other only at the beginning and at
+/// the end.
 struct reproducible {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it.
+  /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
+  /// it.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
@@ -49,8 +50,8 @@ struct reproducible {
   }
 
  private:
-  /// This rank's own, kept from call to call so that no call allocates; calls of one communicator run one
-  /// after the other.
+  /// A copy of this rank's operand, kept between calls so that they do not allocate; calls of one
+  /// communicator run one after the other.
   struct operand {
     std::vector<std::byte> bytes;
   };
@@ -62,7 +63,7 @@ struct reproducible {
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance) co_await net.send((net.rank() + distance) % n, now, in);
     if (in.data() == out.data()) {
-      // The result of the ranks below overwrites this rank's operand before its turn comes.
+      // The partial result of the lower ranks overwrites this rank's operand before it is combined.
       auto& kept = net.template state<operand>().bytes;
       chorale::assign_bytes(kept, in);
       in = kept;
@@ -101,8 +102,8 @@ struct reproducible {
     co_await all.finish();
   }
 
-  /// own = ((x_0 op x_1) op x_2) ..., where `own` are this rank's bytes from `at` on. `op` is that of the
-  /// coroutine that awaits this one.
+  /// own = ((x_0 op x_1) op x_2) ..., where `own` is this rank's operand from byte `at` on. `op` must outlive
+  /// the coroutine.
   template <reads_operands Net>
   static task<> combine_in_place(Net& net, operands_of_all<Net>& all, std::span<std::byte> own,
                                  std::size_t at, const reduction& op) {

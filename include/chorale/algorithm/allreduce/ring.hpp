@@ -12,13 +12,13 @@
 
 namespace chorale::allreduce {
 
-/// The message is divided into one share for each rank. Shares travel once around the ring and collect the
+/// The message is divided into one share per rank. Shares travel once around the ring to collect the
 /// operands, then once more as results. Cost: 2 (n - 1) steps of a share, in all less than twice the message
-/// each way, whatever n: for long messages on large groups.
+/// in each direction for any n. For long messages on large groups.
 ///
-/// Share s is evaluated from rank s upwards, around the ring: ((x_s op x_s+1) op ...) op x_s-1, the same bits
-/// on every rank. That is not rank order: operators that do not commute (`chorale::commutes`) are evaluated
-/// by `rabenseifner` instead.
+/// Share s is evaluated from rank s upwards, around the ring: ((x_s op x_s+1) op ...) op x_s-1, with the same
+/// bits on every rank. This is not rank order; operators that do not commute (`chorale::commutes`) are
+/// evaluated by `rabenseifner` instead.
 struct ring {
   static constexpr auto implements = operation::allreduce;
   template <class Net>
@@ -43,7 +43,7 @@ struct ring {
       const auto mine = shares[topology::wrap(net.rank() - step - 1, n)];
       co_await chorale::exchange_and_combine(net, now, right, out, left, mine, true, op);
     }
-    // Rank r has the result of share r + 1: seen from the ring's allgather, each share is that of the rank
+    // Rank r has the result of share r + 1, so the layout for the allgather assigns each share to the rank
     // before.
     std::vector<extent> owned(static_cast<std::size_t>(n));
     for (int r = 0; r < n; ++r) owned[static_cast<std::size_t>(r)] = layout[topology::wrap(r + 1, n)];

@@ -1,4 +1,4 @@
-// The allreduce that a communicator has if none is chosen.
+// The default allreduce of a communicator.
 #pragma once
 
 #include <chorale/algorithm/allreduce/degree_k.hpp>
@@ -11,9 +11,9 @@
 
 namespace chorale::allreduce {
 
-/// The fastest by the tuning table. All of them evaluate in rank order, each in a tree of its own, so that
-/// the bits of rounded results depend on the size of the group and of the message; `reproducible` is for
-/// those to whom that matters.
+/// The fastest of these, chosen by `automatic`. All evaluate in rank order, but with different bracketing, so
+/// the bits of rounded results depend on the sizes of the group and the message. Use `reproducible` if that
+/// matters.
 struct standard : automatic<recursive_doubling, degree_k<1>, degree_k<3>, degree_k<7>,
                             degree_k<15, broadcast::flat>, rabenseifner, reproducible, last_arriver> {};
 

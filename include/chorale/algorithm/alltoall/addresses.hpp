@@ -1,4 +1,4 @@
-// Where the receive buffers of all ranks are, kept from call to call.
+// The addresses of all ranks' receive buffers, cached between calls.
 #pragma once
 
 #include <cstddef>
@@ -12,13 +12,13 @@
 
 namespace chorale::alltoall {
 
-/// The regions that all ranks exposed last. `refresh` is a synchronisation: when it is over, all ranks have
-/// begun it. A region is sent again if anything of it differs from what was sent last, its key included, so
-/// that memory which was registered anew, or is another's at the same address, is never taken for the old.
+/// The regions that the ranks exposed last. `refresh` synchronises: when it returns, all ranks have begun it.
+/// A region is sent again if any part of it has changed, including its key, so that memory registered anew at
+/// the same address is never mistaken for the old.
 class addresses {
  public:
-  /// Block `block` of those of rank `rank`: exactly what this rank may fill there. `ranks` even blocks.
-  /// @throws error errc::mismatch if what that rank exposes is of another size.
+  /// Block `block` of rank `rank`'s buffer, which holds the even blocks of `layout`: exactly the region that
+  /// this rank may fill. @throws error errc::mismatch if that rank exposes a region of another size.
   template <mailbox_transport Net>
   [[nodiscard]] remote_region of(const Net& net, int rank, call_id now, const block_layout& layout,
                                  int block) const {
@@ -29,22 +29,23 @@ class addresses {
     return {all.address + place.offset, place.bytes, all.key, all.owner};
   }
 
-  /// Bruck's allgather of those regions that changed: ceil(log2 n) messages, empty where nothing did; more
-  /// where a round has more news than fit into a message. Collective; `mine`: what this rank exposes now.
+  /// Allgathers the changed regions by Bruck's algorithm: ceil(log2 n) messages, empty if nothing changed;
+  /// more if the changes of a round do not fit into one message. Collective. `mine`: the region that this
+  /// rank exposes now.
   template <mailbox_transport Net>
   task<> refresh(Net& net, call_id now, remote_region mine) {
     const auto ranks = static_cast<std::size_t>(net.size());
     known_.resize(ranks);
-    // In the order of Bruck's places: that of this rank first, then those of the ranks after it.
+    // Changed regions in the order of Bruck's places: this rank first, then the following ranks.
     std::vector<remote_region> news;
-    std::vector<std::size_t> news_up_to(ranks + 1);  // among the first so many places
+    std::vector<std::size_t> news_up_to(ranks + 1);  // by number of places: changes among the first
     auto& last = known_[static_cast<std::size_t>(net.rank())];
     if (!(same(last, mine))) news.push_back(mine);
     last = mine;
     news_up_to[1] = news.size();
     const std::size_t most = net.block_bytes() / sizeof(remote_region);
     for (const auto round : topology::bruck_allgather{net.rank(), net.size()}) {
-      // A full message is followed by another.
+      // A full message announces that another follows.
       const std::size_t out_end = news_up_to[static_cast<std::size_t>(round.blocks)];
       std::size_t sent = 0;
       bool sending = true;
@@ -63,7 +64,7 @@ class addresses {
           receiving = news.size() - old == most;
         }
       }
-      // News come in the order of places, so that those among any number of first places are a prefix.
+      // Changes arrive in the order of places, so the changes among the first places are always a prefix.
       for (int place = round.distance; place < round.distance + round.blocks; ++place) {
         const int rank = (net.rank() + place) % net.size();
         const auto p = static_cast<std::size_t>(place);

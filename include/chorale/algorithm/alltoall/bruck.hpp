@@ -16,16 +16,15 @@
 
 namespace chorale::alltoall {
 
-/// Store and forward by the digits of the distance to the base k: round m sends every block whose distance
-/// still to go has digit m = i to rank + i k^m, those of one digit together, to k - 1 ranks at once. Even
-/// blocks. A larger k has more messages, fewer rounds and moves fewer bytes; k >= n sends each block straight
-/// to its rank. Cost: ceil(log_k n) rounds of at most k - 1 messages, in which a rank sends at most (k - 1) /
-/// k n blocks where n is a power of k, and as much memory as the message. For short messages.  Source:
-/// `topology::bruck_alltoall`.
+/// Store and forward by the base-k digits of a block's distance to its destination: round m sends the blocks
+/// whose digit m is i to rank + i k^m, all blocks with the same digit in one message, so at most k - 1
+/// messages per round. Even blocks. A larger k needs more messages, fewer rounds and fewer bytes; k >= n
+/// sends each block directly to its destination. Cost: ceil(log_k n) rounds of at most k - 1 messages, in
+/// each of which a rank sends at most n (k - 1) / k blocks if n is a power of k; as much memory as the
+/// message. For short messages. Source: `topology::bruck_alltoall`.
 ///
-/// The blocks of a message come into the places of those that left with the same digit: chunk by chunk, and a
-/// chunk has been sent when its place is overwritten; or all together, where the transport has messages of
-/// any length.
+/// Received blocks take the places of the blocks sent with the same digit: chunk by chunk, each chunk sent
+/// before its place is overwritten; or all at once, if the transport has messages of any length.
 template <int Radix>
 requires(Radix >= 2) struct bruck_k {
   static constexpr auto implements = operation::alltoall;
@@ -39,7 +38,7 @@ requires(Radix >= 2) struct bruck_k {
     const std::size_t one = in.layout().largest();
     if (one == 0) co_return;
     chorale::place_own(in[net.rank()], out[net.rank()]);
-    // Place j: first the block for rank + j, at the end the one from rank - j.
+    // Place j holds the block for rank + j at the start, and the block from rank - j at the end.
     const auto aside = chorale::scratch_of(net, static_cast<std::size_t>(ranks) * one);
     const auto places = aside.memory();
     const auto place = [&](int j) { return places.subspan(static_cast<std::size_t>(j) * one, one); };
@@ -83,14 +82,14 @@ requires(Radix >= 2) struct bruck_k {
   }
 
  private:
-  /// The places that travel in one message, one behind the other.
+  /// The places sent in one message, one after the other.
   struct load {
     std::vector<std::span<std::byte>> places;
 
     [[nodiscard]] std::size_t total() const noexcept {
       return places.empty() ? 0 : places.size() * places.front().size();
     }
-    /// Bytes from `at` on, at most `most`.
+    /// The number of bytes from `at` on, at most `most`.
     [[nodiscard]] std::size_t bytes_from(std::size_t at, std::size_t most) const noexcept {
       return at < total() ? std::min(most, total() - at) : 0;
     }
@@ -108,7 +107,8 @@ requires(Radix >= 2) struct bruck_k {
     }
 
    private:
-    /// `use(bytes before, part)` for the parts of bytes [at, at + length).
+    /// Calls `use(offset, part)` for each contiguous part of bytes [at, at + length); `offset` is relative to
+    /// `at`.
     template <class Use>
     void each_part(std::size_t at, std::size_t length, Use&& use) const {
       for (std::size_t done = 0; done < length;) {
@@ -121,7 +121,7 @@ requires(Radix >= 2) struct bruck_k {
     }
   };
 
-  /// A round whose messages are left to the transport, all at once.
+  /// A round with one message of the transport per digit, all at the same time.
   template <message_transport Net>
   static task<> as_messages(Net& net, call_id now, topology::bruck_alltoall::round round,
                             std::span<const load> loads) {
@@ -144,8 +144,8 @@ requires(Radix >= 2) struct bruck_k {
   }
 };
 
-/// By the bits of the distance: ceil(log2 n) rounds of at most n / 2 blocks; each byte travels log2 n / 2
-/// times.  Source: P5 section 2 (Bruck).
+/// By the bits of the distance: ceil(log2 n) rounds of at most n / 2 blocks; each byte is sent log2 n / 2
+/// times on average. Source: P5 section 2 (Bruck).
 struct bruck : bruck_k<2> {};
 
 }  // namespace chorale::alltoall

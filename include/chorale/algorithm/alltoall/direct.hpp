@@ -16,15 +16,15 @@
 
 namespace chorale::alltoall {
 
-/// Message i goes to (rank + i) mod n, straight into the receiver's buffer from
-/// `config::alltoall_zero_copy_bytes` on, and its immediate data announces it: a rank is done with n - 1
-/// notices, in no order that it would have to wait for. Even and uneven blocks. Cost: n - 1 messages a rank;
-/// for even blocks ceil(log2 n) small ones before, which carry the addresses of the receive buffers where
-/// those changed since the last call, and are empty else; for uneven ones n - 1 envelopes (`agreed.hpp`),
-/// empty blocks included. Shorter blocks are copied through the mailbox.  Source: P5 section 4.1.
+/// Message i goes to (rank + i) mod n. Blocks of at least `config::alltoall_zero_copy_bytes` are put into the
+/// receiver's buffer and announced by immediate data: a rank has finished when it has n - 1 notices, in any
+/// order. Shorter blocks are copied through the mailbox. Even and uneven blocks. Cost: n - 1 messages per
+/// rank, preceded for even blocks by ceil(log2 n) small messages with the receive-buffer addresses that
+/// changed since the last call (empty if none did), for uneven blocks by n - 1 envelopes (`agreed.hpp`), even
+/// for empty blocks. Source: P5 section 4.1.
 ///
-/// No rank is written to before it is in this call: the messages before say that it is, even if nothing
-/// changed. It leaves when all for it has been announced and its own puts have been placed.
+/// No rank is written to before it has entered this call: the preceding messages show that it has, even if
+/// they are empty. A rank leaves when all its blocks have been announced and its own puts have been flushed.
 struct direct {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = true;
@@ -33,7 +33,7 @@ struct direct {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    // Even blocks are known to all; of uneven ones each pair of ranks knows those between them.
+    // All ranks know the sizes of even blocks; uneven sizes are known only to the two ranks concerned.
     if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
       if (alltoall::goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
@@ -48,9 +48,9 @@ struct direct {
     return (net.rank() + distance + net.size()) % net.size();
   }
 
-  /// Piece by piece, all sends before all receives, so that at most two pieces of a pair are under way and no
-  /// rank waits for another's free blocks; or all at once as messages of the transport. The blocks of rank r
-  /// are outgoing(r) and incoming(r).
+  /// Piece by piece, all sends before all receives, so that at most two pieces per pair of ranks are under
+  /// way and no rank waits for another's free blocks; or all at once as messages of the transport.
+  /// outgoing(r) and incoming(r) are the blocks to and from rank r.
   template <mailbox_transport Net, class Outgoing, class Incoming>
   static task<> copy(Net& net, call_id now, Outgoing outgoing, Incoming incoming) {
     std::size_t most = 0;
@@ -106,8 +106,8 @@ struct direct {
     for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
   }
 
-  /// Each pair agrees on what it moves, by one envelope each way, which every rank sends before it waits for
-  /// any.
+  /// Each pair of ranks agrees on sizes by one envelope in each direction; every rank sends all its envelopes
+  /// before it waits for any.
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const auto straight = [&](std::size_t bytes) { return alltoall::goes_straight(net, bytes); };

@@ -7,15 +7,16 @@
 
 namespace chorale::alltoall {
 
-/// Pairwise exchange in which `Limit` of the n - 1 steps go by reliable connection and the others by
-/// datagram, the same steps on all ranks. Even and uneven blocks. Cost: as pairwise exchange, and `Limit`
-/// connections a rank: where n is no power of two a step has a partner to send to and another to receive
-/// from, and so those steps are taken that have the same two, i and n - i (`topology::nearest_steps`). If n
-/// and `Limit` are odd there is one step and one connection more. Over `transport::hybrid<Limit,
-/// path_choice::asked>` all of them are made; on transports with one way only it is `pairwise`. Source: P5
-/// section 4.3.
+/// Pairwise exchange in which `Limit` of the n - 1 steps use reliable connections and the others datagrams,
+/// the same steps on all ranks. Even and uneven blocks. Cost: that of pairwise exchange, and `Limit`
+/// connections per rank. If n is not a power of two, a rank sends to one partner and receives from another in
+/// each step; therefore the steps are chosen in pairs with the same two partners, i and n - i
+/// (`topology::nearest_steps`). If n and `Limit` are odd, there is one more step and connection.
+/// `transport::hybrid<Limit, path_choice::asked>` makes all these connections; on transports with a single
+/// path this is `pairwise`. Source: P5 section 4.3.
 ///
-/// The first calls make the connections and go by datagram meanwhile: order holds across the change.
+/// The first calls set up the connections and meanwhile use datagrams; messages stay in order across the
+/// change.
 template <int Limit>
 struct hybrid_pairwise {
   static_assert(Limit >= 0, "the number of steps that go by connection");

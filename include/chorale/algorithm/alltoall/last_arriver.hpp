@@ -15,15 +15,15 @@
 
 namespace chorale::alltoall {
 
-/// Each rank writes its blocks side by side into a slot of its own that all ranks of the host see; whoever is
-/// last says so to all, and each copies its block out of every slot. So each byte is copied twice, and a
-/// cache holds it in between; where the system copies it once, it has to find and hold every page of the
-/// peer, which costs more than the second copy. Even blocks. Where ranks do not share memory, and on so many
-/// that a slot has less than a cache line for each, it is `direct`. Cost: for each part that a slot takes,
-/// 2 (n - 1) copies and one atomic addition a rank, and a wait. Any n.
+/// Each rank writes its blocks side by side into its own slot, in memory shared by all ranks of the host; the
+/// last arriver notifies all, and each rank copies its blocks out of all slots. So each byte is copied twice,
+/// staying in a cache in between. A single copy by the kernel costs more, since it has to look up and pin
+/// every page of the peer. Even blocks. `direct` is used where ranks do not share memory, or if so many ranks
+/// share a slot that each has less than a cache line. Cost: for each part that fits into a slot, 2 (n - 1)
+/// copies and one atomic addition per rank, and a wait. Any n.
 ///
-/// What is in a slot is not written again before all ranks have arrived at the part behind it, and so have
-/// read it; `out` is written by this rank alone.
+/// A slot is not overwritten before all ranks have arrived at the next part, and so have read this one; only
+/// this rank writes `out`.
 struct last_arriver {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
@@ -49,7 +49,8 @@ struct last_arriver {
       co_await host.decide(net, now);
     shared_slots& slots = host.slots();
     const auto ranks = static_cast<std::size_t>(net.size());
-    // Of each block the same number of bytes, side by side; those that fill a line begin in one.
+    // A slot holds the same number of bytes of each block, side by side, aligned to cache lines if they fill
+    // a line.
     const std::size_t most = slots.slot_bytes() / ranks / cache_line_bytes * cache_line_bytes;
     if (!host.are_there() || most == 0) [[unlikely]] {
       co_await direct::run(net, now, in, out);

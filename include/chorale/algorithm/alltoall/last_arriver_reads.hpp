@@ -1,4 +1,4 @@
-// Last-arriver alltoall whose blocks are read where they lie.
+// Last-arriver alltoall that reads the blocks in place.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,13 @@
 
 namespace chorale::alltoall {
 
-/// Each rank leaves in a slot that all ranks of the host see where its blocks are; whoever is last says so to
-/// all, and each reads its block from every rank, its left neighbour first. So each byte is copied once, as
-/// in `direct`, but what the ranks have to know and to wait for passes through slots, without messages. Even
-/// blocks. Short ones, and all of them where ranks do not share memory, go as in `direct`. Cost: n - 1 reads
-/// and two atomic additions a rank, and two waits. Any n.
+/// Each rank writes the address of its blocks into a slot shared by all ranks of the host; the last arriver
+/// notifies all, and each rank reads its block from every other, its left neighbour first. So each byte is
+/// copied once, as in `direct`, but addresses and synchronisation go through slots, without messages. Even
+/// blocks. Short blocks, and all blocks where ranks do not share memory, use `direct`. Cost: n - 1 reads and
+/// two atomic additions per rank, and two waits. Any n.
 ///
-/// Nobody leaves before all have read, so that blocks may be changed then.
+/// No rank leaves before all have read, so blocks may be changed after the call.
 struct last_arriver_reads {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;

@@ -13,14 +13,15 @@
 
 namespace chorale::alltoall {
 
-/// n - 1 steps, in each of which every rank is the target of one: the partner of step i is rank xor i where n
-/// is a power of two, else blocks go to rank + i and come from rank - i. Even and uneven blocks. Cost: n - 1
-/// messages a rank, one after the other; zero copy from `config::alltoall_zero_copy_bytes` on, with one
-/// registration and one small message a pair, which says where the block goes. Uneven ones send it for empty
-/// blocks too. Best for long messages. Source: P5 section 2.
+/// n - 1 steps, in each of which every rank receives from exactly one rank: the partner in step i is rank xor
+/// i if n is a power of two; otherwise a rank sends to rank + i and receives from rank - i. Even and uneven
+/// blocks. Cost: n - 1 messages per rank, one after the other; zero copy from
+/// `config::alltoall_zero_copy_bytes` on, with one registration and, in each step, one small message with the
+/// block's destination. For uneven blocks this message is sent even if the block is empty. Best for long
+/// messages. Source: P5 section 2.
 ///
-/// Each place of `out` is written by one step, and straight only when that step has told the writer where.
-/// The call is over when its own puts have been placed.
+/// Each place in `out` is written by one step, and a peer puts into it only after that step has sent the
+/// address. The call ends when its own puts have been flushed.
 struct pairwise {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = true;
@@ -62,7 +63,8 @@ struct pairwise {
       co_await transfer::copy(net, now, step.to, in[step.to], step.from, out[step.from]);
   }
 
-  /// In each step an envelope goes with what is sent, and one before it back to whoever puts straight here.
+  /// In each step an envelope is sent along with the data; before it, a rank that receives by zero copy sends
+  /// an envelope to its sender.
   template <mailbox_transport Net>
   static task<> move_uneven(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     const topology::all_pairs pairs{net.rank(), net.size()};

@@ -1,4 +1,4 @@
-// The alltoall that a communicator has if none is chosen.
+// The default alltoall of a communicator.
 #pragma once
 
 #include <chorale/algorithm/alltoall/bruck.hpp>
@@ -10,7 +10,7 @@
 
 namespace chorale::alltoall {
 
-/// The fastest by the tuning table. Uneven blocks go by `pairwise`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `pairwise`.
 struct standard : automatic<direct, pairwise, bruck, last_arriver, last_arriver_reads> {};
 
 }  // namespace chorale::alltoall

@@ -1,4 +1,4 @@
-// From which size on the blocks of an alltoall go straight between the users' buffers.
+// The size from which blocks of an alltoall go by zero copy.
 #pragma once
 
 #include <cstddef>
@@ -9,9 +9,9 @@
 
 namespace chorale::alltoall {
 
-/// True if a block of so many bytes goes straight into the receiver's buffer: both sides know its size. By
-/// `config::alltoall_zero_copy_bytes`, since what that costs before is shared by all blocks of a call and
-/// kept for the next (P5 section 4.1), where a message of its own pays for it alone.
+/// True if a block of `bytes` goes straight into the receiver's buffer; both sides know its size. This has
+/// its own threshold, `config::alltoall_zero_copy_bytes`, since the setup cost is shared by all blocks of a
+/// call and saved for the next calls (P5 section 4.1), whereas a single message pays all of it.
 template <mailbox_transport Net>
 [[nodiscard]] bool goes_straight(const Net& net, std::size_t bytes) noexcept {
   if constexpr (one_sided_transport<Net> && tunable_transport<Net>) {

@@ -5,9 +5,9 @@
 
 namespace chorale::barrier {
 
-/// All ranks signal rank 0, which then signals all. Slow where each rank has a core; but each rank waits only
-/// once, so that it is the fastest where ranks outnumber cores and each wait costs context switches. Cost: 2
-/// (n - 1) signals at rank 0, two steps. Source: the degenerate tree of P1 section 3.3, fan-in n - 1.
+/// All ranks signal rank 0, which then signals all. Slow if each rank has a core, but each rank waits only
+/// once, so it is the fastest where ranks outnumber cores and each wait costs context switches. Cost: 2 (n -
+/// 1) signals at rank 0, two steps. Source: the degenerate tree of P1 section 3.3, fan-in n - 1.
 struct central {
   static constexpr auto implements = operation::barrier;
   template <class Net>

@@ -6,11 +6,11 @@
 
 namespace chorale::barrier {
 
-/// Round m signals the ranks at the distances j (k + 1)^m, j = 1 .. k, and waits for those at the same
-/// distances behind: more messages, fewer rounds. k = 1 is the dissemination barrier. Cost: ceil(log_{k+1} n)
-/// rounds of at most k signals, any n.  Source: P1 section 3.2 for k = 1.
+/// Round m signals the ranks at distances +j (k + 1)^m, j = 1 .. k, and waits for those at the same distances
+/// in the other direction: more messages, fewer rounds. k = 1 is the dissemination barrier. Cost:
+/// ceil(log_{k+1} n) rounds of at most k signals, any n. Source: P1 section 3.2 for k = 1.
 ///
-/// A rank signals another at most once a call, so the rounds need no places of their own.
+/// A rank signals each other rank at most once per call, so rounds need no separate signals.
 template <int Degree>
 struct dissemination_k {
   static_assert(Degree >= 1, "each rank signals at least one other a round");

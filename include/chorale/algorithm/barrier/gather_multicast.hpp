@@ -6,14 +6,14 @@
 
 namespace chorale::barrier {
 
-/// The ranks signal up a tree of fan-in FanIn = 2^m - 1 (7 did best in the paper) to rank 0, which then tells
-/// all by one multicast that the call is over. Cost: ceil(log_{FanIn+1} n) steps of at most FanIn signals,
-/// and one multicast whatever n is; nothing else if nothing is lost, and a NAK and one more multicast where
-/// something is. Any n. Source: P1 sections 3.3, 4.3 and 5.4 (RGM).
+/// The ranks signal up a tree of fan-in FanIn = 2^m - 1 (7 did best in the paper) to rank 0, which then ends
+/// the call for all ranks by one multicast. Cost: ceil(log_{FanIn+1} n) steps of at most FanIn signals, and
+/// one multicast for any n; if the multicast is lost, also a NAK and another multicast. Any n. Source: P1
+/// sections 3.3, 4.3 and 5.4 (RGM).
 ///
-/// A rank joins the group before it signals, so that all listen when rank 0 multicasts. A signal is
-/// overwritten by later ones: waiting for call n is satisfied by n or later, and no rank can be two calls
-/// ahead.
+/// A rank joins the multicast group before it signals, so all ranks listen when rank 0 multicasts. A signal
+/// is overwritten by later ones: a wait for call n is satisfied by call n or a later one, and no rank can be
+/// two calls ahead.
 template <int FanIn = topology::best_fan_in>
 struct gather_multicast {
   static_assert(topology::valid_degree(FanIn), "the fan-in of a gather tree is 2^m - 1: 1, 3, 7, 15, ...");

@@ -7,9 +7,9 @@
 
 namespace chorale::barrier {
 
-/// Each rank counts one shared counter up; whoever is last says so to all. Nobody waits for a rank that has
-/// arrived and has no core, so that it is the fastest where ranks outnumber cores. Where ranks do not share
-/// memory it is `central`. Cost: one atomic addition a rank, one store, and a wait. Any n.
+/// Each rank increments a shared counter; the last arriver notifies all. No rank waits for a rank that has
+/// arrived but has no core, so this is the fastest where ranks outnumber cores. Where ranks do not share
+/// memory, `central` is used. Cost: one atomic addition and one store per rank, and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::barrier;
   template <class Net>

@@ -6,9 +6,9 @@
 
 namespace chorale::barrier {
 
-/// Recursive doubling: in step m a rank and rank xor 2^m signal each other. If n is no power of two, each
-/// surplus rank signals its partner below first, and is signalled by it at the end.
-/// Cost: log2 n steps; floor(log2 n) + 2 if n is no power of two.  Source: P1 section 3.1 (RPE).
+/// Recursive doubling: in step m a rank and rank xor 2^m signal each other. If n is not a power of two, each
+/// surplus rank first signals a lower partner, which signals it back at the end. Cost: log2 n steps;
+/// floor(log2 n) + 2 if n is not a power of two. Source: P1 section 3.1 (RPE).
 struct pairwise_exchange {
   static constexpr auto implements = operation::barrier;
   template <class Net>

@@ -1,4 +1,4 @@
-// The barrier that a communicator has if none is chosen.
+// The default barrier of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -10,7 +10,7 @@
 
 namespace chorale::barrier {
 
-/// The fastest by the tuning table.
+/// The fastest of these, chosen by `automatic`.
 struct standard : automatic<dissemination, dissemination_k<3>, dissemination_k<7>, pairwise_exchange, central,
                             last_arriver> {};
 

@@ -6,8 +6,8 @@
 
 namespace chorale::broadcast {
 
-/// From rank to rank, root, root + 1, ..., each block as soon as it is there: every rank sends each byte
-/// once, however many they are. Cost: n - 1 block times for the first block, one for each further one: for
+/// Sends the message from rank to rank, root, root + 1, ..., each block as soon as it arrives, so every rank
+/// sends each byte only once for any n. Cost: n - 1 block times for the first block, then one per block. For
 /// long messages.
 struct chain {
   static constexpr auto implements = operation::broadcast;

@@ -1,4 +1,4 @@
-// A broadcast down any tree: what the broadcasts have in common.
+// A broadcast down any tree, the common part of the broadcasts.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,9 @@
 
 namespace chorale::broadcast {
 
-/// How a rank passes on what is longer than a block: each piece to all children as soon as it has it; or the
-/// whole message when it has all of it, to one child after the other, so that the first child, whose ranks
-/// below are the most, does not wait for the blocks of the others.
+/// How a rank forwards a message longer than a block: each piece to all children as soon as it arrives; or,
+/// when all of it has arrived, the whole message to one child after the other, so that the first child, which
+/// has the largest subtree, does not wait for the blocks of the others.
 enum class forwarding {
   per_block,          ///< each piece at once
   store_and_forward,  ///< the whole message
@@ -22,14 +22,14 @@ enum class forwarding {
 
 namespace detail {
 
-/// Bytes of one put of a long message: long enough for its cost to vanish, short enough that the next rank
-/// gets on meanwhile.
+/// Bytes of one put of a long message: long enough to make its overhead negligible, short enough for the next
+/// rank to forward meanwhile.
 inline constexpr std::size_t segment_bytes = std::size_t{1} << 17;
 
-/// Short messages: block by block through the mailboxes. A rank forwards a block to its children, then copies
-/// it to the user's buffer while the children's are on their way. A block that goes to all children at once
-/// is staged once for them. Where the transport has messages of any length, what is longer than a block goes
-/// to one child after the other, as in an MPI.
+/// Short messages: block by block through the mailboxes. A rank forwards a block to its children, and copies
+/// it to the user's buffer while the forwarded blocks are on their way. A block that goes to all children at
+/// once is staged only once. If the transport has messages of any length, a message longer than a block goes
+/// to one child after the other, as in MPI implementations.
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
   if constexpr (message_transport<Net>) {
@@ -59,8 +59,8 @@ task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tre
     for (const auto block : chunks{data, net.block_bytes()}) co_await net.send(child, now, block);
 }
 
-/// Long messages: each rank tells its parent where its buffer is, and the parent puts the data there, segment
-/// by segment.
+/// Long messages: each rank sends its buffer's address to its parent, which puts the data there segment by
+/// segment.
 template <forwarding How, one_sided_transport Net, class Tree>
 task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
   const auto exposed = net.expose(data);
@@ -71,7 +71,7 @@ task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree)
     const auto offer = co_await net.receive(child, now);
     there.push_back(transfer::read_region(net, child, now, offer, data.size()));
   }
-  // Where nobody passes anything on, segments would only be more work.
+  // If no rank forwards data, segments would only add overhead.
   const bool passed_on = net.size() > 2 && !std::is_same_v<Tree, topology::star>;
   const std::size_t segment = How == forwarding::per_block && passed_on ? segment_bytes : data.size();
   for (std::size_t at = 0; at < data.size(); at += segment) {
@@ -99,7 +99,8 @@ task<> down_tree(Net& net, call_id now, std::span<std::byte> data, const Tree& t
     }
   }
   if constexpr (one_sided_transport<Net>) {
-    // Blocks flow without waiting for a receiver's address, so that puts pay off later than in an exchange.
+    // Blocks need not wait for a receiver's address, so puts pay off only from a larger size than in an
+    // exchange.
     if (transfer::is_zero_copy(net, data.size() / 4))
       return broadcast::detail::down_by_puts<How>(net, now, data, tree);
   }

@@ -1,4 +1,4 @@
-// Broadcast by reads: everyone fetches the message from the root's memory.
+// Broadcast by reads: every rank fetches the message from the root's memory.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace chorale::broadcast {
 
-/// The root tells everyone where the message is, and each reads it: the bytes move by the devices, or the
-/// cores, of all receivers at once, and no receiver waits for another. Short messages go as in `flat`. Cost:
-/// n - 1 short messages from and to the root, of whose memory the message is read n - 1 times: for long
-/// messages on few ranks, or where several share a core. Source: the rendezvous of P4 section 3.3, with the
-/// receiver as the one who moves the bytes.
+/// The root sends the message's address to every rank, and each rank reads the message: the devices or cores
+/// of all receivers move the bytes in parallel, and no receiver waits for another. Short messages use `flat`.
+/// Cost: n - 1 short messages each from and to the root, whose memory is read n - 1 times. For long messages
+/// on few ranks, or if several ranks share a core. Source: the rendezvous of P4 section 3.3, except that the
+/// receiver moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::broadcast;
   template <class Net>
@@ -40,7 +40,7 @@ struct fetch {
     const remote_region here = offered.region();
     for (int step = 1; step < net.size(); ++step)
       co_await net.send((root + step) % net.size(), now, transfer::bytes_of(here));
-    // The message may change when the call is over: everyone has read it by then.
+    // All ranks must have read the message before the call ends, since the user may change it then.
     for (int step = 1; step < net.size(); ++step) {
       const int from = (root + step) % net.size();
       const auto done = co_await net.receive(from, now);

@@ -1,4 +1,4 @@
-// Flat broadcast: the root sends to everyone.
+// Flat broadcast: the root sends to every other rank.
 #pragma once
 
 #include <chorale/algorithm/broadcast/down_tree.hpp>
@@ -6,9 +6,8 @@
 
 namespace chorale::broadcast {
 
-/// The linear method: for very small groups, and where ranks share cores, since no rank then waits for
-/// another one than the root to get a core.  Cost: n - 1 messages, one after the other, at the root.  Source:
-/// P2 section 4.1.
+/// The linear method, for very small groups and where ranks share cores, since every rank waits only for the
+/// root to get a core. Cost: n - 1 messages, one after the other, at the root. Source: P2 section 4.1.
 struct flat {
   static constexpr auto implements = operation::broadcast;
   template <class Net>

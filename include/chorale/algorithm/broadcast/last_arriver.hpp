@@ -12,14 +12,14 @@
 
 namespace chorale::broadcast {
 
-/// The root writes the message into a slot that all ranks of the host see; when all have arrived, whoever is
-/// last says so, and each copies the message from there. So it is written once, and no rank has the system
-/// find and hold the root's pages; and nobody waits for a rank to pass it on that has no core, as in a tree.
-/// Where ranks do not share memory it is `fetch`. Cost: for each part that a slot takes (`host_slots.hpp`) n
-/// copies and n atomic additions in all, and a wait. Any n.
+/// The root writes the message into a slot shared by all ranks of the host; the last arriver notifies all,
+/// and each rank copies the message from the slot. So the message is written only once, the kernel need not
+/// look up and pin the root's pages, and no rank waits for a forwarding rank that has no core, as in a tree.
+/// Where ranks do not share memory, `fetch` is used. Cost: for each part that fits into a slot
+/// (`host_slots.hpp`), n copies and n atomic additions in all, and a wait. Any n.
 ///
-/// A slot is not written again before all ranks have arrived at the part behind it, and so have read it. All
-/// ranks leave when all have arrived: later than a broadcast needs to, if some come late.
+/// A slot is not overwritten before all ranks have arrived at the next part, and so have read this one. No
+/// rank leaves before all have arrived, which is later than a broadcast requires if some ranks are late.
 struct last_arriver {
   static constexpr auto implements = operation::broadcast;
   template <class Net>

@@ -11,12 +11,12 @@
 namespace chorale::broadcast {
 
 /// The root multicasts the message in pieces of one datagram; each rank copies them to its buffer. Cost: one
-/// multicast a piece, whatever n is, and of each receiver an acknowledgement for every 16 pieces, which
-/// nobody waits for unless it is a window of 32 pieces behind.  Source: P1 section 3.3 for the multicast,
-/// P1 sections 4.3 and 5.4 for what is lost.
+/// multicast per piece for any n, and from each receiver an acknowledgement for every 16 pieces; the root
+/// waits for it only if the receiver is a window of 32 pieces behind. Source: P1 section 3.3 for the
+/// multicast, P1 sections 4.3 and 5.4 for repairing losses.
 ///
-/// A piece is copied out of the user's buffer before it is sent, so the buffer is free when the call is over,
-/// though a piece may have to be repeated later.
+/// A piece is copied out of the user's buffer before it is sent, so the buffer may be reused when the call is
+/// over, even if a piece has to be retransmitted later.
 struct multicast {
   static constexpr auto implements = operation::broadcast;
   static constexpr bool needs_multicast = true;

@@ -1,4 +1,4 @@
-// The broadcast that a communicator has if none is chosen.
+// The default broadcast of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -11,7 +11,7 @@
 
 namespace chorale::broadcast {
 
-/// The fastest by the tuning table.
+/// The fastest of these, chosen by `automatic`.
 struct standard
     : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch, last_arriver> {};
 

@@ -1,4 +1,4 @@
-// Direct exchange: each message from its sender to its receiver.
+// Direct exchange: each message goes from its sender to its receiver.
 #pragma once
 
 #include <algorithm>
@@ -13,41 +13,42 @@
 
 namespace chorale::exchange {
 
-/// Lists and memory of an exchange, which stay for the next one: calls that repeat allocate nothing.
+/// Lists and memory of an exchange, kept for the next call, so that repeated calls do not allocate.
 struct workspace {
-  std::vector<outgoing> sends;     ///< by the distance of their peers, if the list of the call is not
+  std::vector<outgoing> sends;     ///< sorted by distance of the peers, unless the call's list is
   std::vector<incoming> takes;     ///< the same
   std::vector<neighbour> around;   ///< by distance
   std::vector<std::byte> heads;    ///< manifests
-  std::vector<std::byte> scratch;  ///< a block whose bytes lie in several places
+  std::vector<std::byte> scratch;  ///< for a block that is not contiguous
 };
 
-/// Every rank sends its first pieces to each neighbour, then receives as many of each, and so on: so few at a
-/// time that ranks in a circle do not wait for each other's free blocks. The first piece holds the manifest,
-/// in which the two compare their lists, and behind it the data if it fits: short messages cost one message
-/// for each neighbour, however many there are. Long ones go straight into the receiver's buffer, above the
-/// transport's threshold, once its manifest has said where it is; or behind all pieces, as messages of a
-/// transport that has them. A rank that only takes short messages from a peer sends it nothing, so that the
-/// sender does not wait. Cost: a message for each neighbour and block; what does not lie together is copied
+/// Every rank alternately sends a few pieces to each neighbour and receives a few from each, few enough that
+/// ranks in a circle do not wait for each other's free blocks. The first piece contains the manifest, by
+/// which the two ranks compare their lists, followed by the data if they fit: any number of short messages
+/// costs one message per neighbour. Messages above the transport's threshold go straight into the receiver's
+/// buffer once its manifest has provided the address; or, on a transport with messages of any length, they
+/// follow after all pieces. A rank that only takes short messages from a peer sends nothing back, so the
+/// sender does not wait. Cost: one message per neighbour and block; data that are not contiguous are copied
 /// once more.
 ///
-/// A buffer is read until its bytes are sent, or placed, and written only by what this call announces.
+/// The call reads a buffer only until its bytes have been sent or put; peers write only into buffers that
+/// this call has announced.
 struct direct {
   static constexpr auto implements = operation::exchange;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// The lists have to stay until the call is over.
+  /// The lists must stay valid until the call is over.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes) {
-    // Calls of a communicator run one after the other, so that they can share it.
+    // Calls of a communicator run one after the other, so they can share the workspace.
     auto& work = net.template state<workspace>();
     find_neighbours(net, work, chorale::by_distance(net.rank(), net.size(), sends, work.sends),
                     chorale::by_distance(net.rank(), net.size(), takes, work.takes));
     straight_memory<Net> straight;
     begin(net, work, straight);
 
-    // A receiver has acknowledged all but half of the blocks before these.
+    // This many blocks are free: a receiver leaves at most half of the earlier blocks unacknowledged.
     const std::size_t ahead = net.blocks() - net.blocks() / 2;
     for (bool goes_on = true; goes_on;) {
       goes_on = false;
@@ -81,7 +82,7 @@ struct direct {
   }
 
  private:
-  /// Copies the messages of this rank to itself, which are the nearest, and makes the neighbours.
+  /// Copies this rank's messages to itself, which come first (distance 0), and makes the neighbours.
   template <mailbox_transport Net>
   static void find_neighbours(const Net& net, workspace& work, std::span<const outgoing> sends,
                               std::span<const incoming> takes) {

@@ -1,4 +1,4 @@
-// What two neighbours tell each other of the messages between them, and how they find that they disagree.
+// How two neighbours describe the messages between them to each other, and detect disagreement.
 #pragma once
 
 #include <algorithm>
@@ -17,11 +17,11 @@
 
 namespace chorale::exchange {
 
-/// The manifest of rank a for rank b: this header, an `entry` for each message from a to b, then one for each
-/// from b to a, in their order, and a `place` for each message that the other rank is to put or to read.
-/// Nothing lies between them, so that a message of a few bytes fits into one cache line with its manifest.
+/// The manifest of rank a for rank b: this header, a `manifest_entry` for each message from a to b, then one
+/// for each from b to a, in order, and a `manifest_place` for each message that rank b puts or reads. There
+/// is no padding, so that a message of a few bytes fits into one cache line with its manifest.
 struct manifest_header {
-  std::uint64_t stream_bytes = 0;  ///< of the manifest and the data behind it
+  std::uint64_t stream_bytes = 0;  ///< of the manifest and the data after it
   std::uint32_t sends = 0;
   std::uint32_t takes = 0;
 };
@@ -37,7 +37,7 @@ struct manifest_place {
   std::uint32_t key = 0;
 };
 
-/// An entry or a place of a manifest, which lies at `from`.
+/// The entry or place of a manifest at `from`.
 template <class Packed>
 [[nodiscard]] Packed unpacked(const std::byte* from) noexcept {
   Packed value;
@@ -45,7 +45,7 @@ template <class Packed>
   return value;
 }
 
-/// The size of a manifest of so many messages in both directions.
+/// The size in bytes of a manifest for `messages`, counting both directions.
 [[nodiscard]] constexpr std::size_t manifest_bytes(std::size_t messages, std::size_t places) noexcept {
   return sizeof(manifest_header) + messages * manifest_entry::packed_bytes +
          places * manifest_place::packed_bytes;
@@ -80,35 +80,36 @@ template <class Packed>
               {to, from});
 }
 
-/// Message `index` from rank `from` to rank `to`, as the one that sends and the one that takes see it.
-/// @throws error errc::mismatch if they see it differently.
+/// Compares the sender's and the receiver's view of message `index` from rank `from` to rank `to`. @throws
+/// error errc::mismatch if they differ.
 inline void compare(int from, std::uint64_t sent, std::uint32_t sent_type, int to, std::uint64_t taken,
                     std::uint32_t taken_type, std::size_t index) {
   if (sent != taken || sent_type != taken_type) [[unlikely]]
     throw_unequal_messages(from, sent, sent_type, to, taken, taken_type, index);
 }
 
-/// A manifest that comes in, as far as it is there, beside what this rank expects of it.
+/// A manifest being received, compared with what this rank expects as it arrives.
 class expected_manifest {
  public:
-  /// `memory` is where it is put together. All have to live as long as this.
+  /// `memory`: where the manifest is assembled. All arguments must outlive the object.
   expected_manifest(int rank, int peer, std::span<const outgoing> sends, std::span<const incoming> takes,
                     std::span<const std::byte> memory) noexcept
       : rank_(rank), peer_(peer), sends_(sends), takes_(takes), memory_(memory) {}
 
-  /// Compares what has come since there were `before` bytes, now that there are `come`.
-  /// @throws error errc::mismatch that names the first message which the two ranks see differently.
+  /// Compares the part from byte `before` up to byte `come`, which has just arrived. @throws error
+  /// errc::mismatch that names the first message on which the two ranks disagree.
   void compare_from(std::size_t before, std::size_t come, std::uint64_t stream_bytes) const {
     if (before == 0) compare_header();
     const std::size_t messages = sends_.size() + takes_.size();
     std::size_t index = 0;
     if (before != 0) index = (before - sizeof(manifest_header)) / manifest_entry::packed_bytes;
     for (; index < messages && manifest_bytes(index + 1, 0) <= come; ++index) compare_entry(index);
-    // Else the two would wait for different numbers of pieces, before they see which message differs.
+    // If the lengths differed, the two ranks would wait for different numbers of pieces before seeing which
+    // message differs.
     if (before == 0 && header().stream_bytes != stream_bytes)
       throw_unequal_sizes(operation::exchange, rank_, stream_bytes, peer_, header().stream_bytes);
   }
-  /// The `index`th place, of so many bytes. Precondition: it is complete.
+  /// The `index`th place, as a region of `bytes`. Precondition: that place has arrived.
   [[nodiscard]] remote_region place_of(std::size_t index, std::size_t bytes) const noexcept {
     const auto p =
         unpacked<manifest_place>(memory_.data() + manifest_bytes(sends_.size() + takes_.size(), index));

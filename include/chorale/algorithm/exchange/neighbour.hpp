@@ -1,4 +1,4 @@
-// One neighbour of a rank in an exchange: what goes there, what comes from there.
+// One neighbour of a rank in an exchange: the messages to and from it.
 #pragma once
 
 #include <algorithm>
@@ -16,14 +16,14 @@
 
 namespace chorale::exchange {
 
-/// A stream between two ranks: the manifest and behind it the messages that go by blocks. They are in one
-/// piece if a block holds them; else the data has pieces of its own, so that it need not be moved in memory
-/// to make room for the manifest. Both ranks know the sizes.
+/// A stream from one rank to another: the manifest, then the messages that go by blocks. Manifest and data
+/// form one piece if they fit into a block. Otherwise the data have separate pieces, so that they need not be
+/// copied to make room for the manifest. Both ranks know the sizes.
 struct stream {
-  std::size_t manifest = 0;  ///< bytes of it; 0 if there is no stream
-  std::size_t data = 0;      ///< bytes behind it
+  std::size_t manifest = 0;  ///< bytes of the manifest; 0 if there is no stream
+  std::size_t data = 0;      ///< bytes after the manifest
   std::size_t head = 0;      ///< bytes of the first piece, or of the first ones if the manifest needs several
-  std::size_t done = 0;      ///< bytes that have gone, or have come
+  std::size_t done = 0;      ///< bytes sent or received so far
 
   void begin(std::size_t manifest_bytes, std::size_t data_bytes, std::size_t block) noexcept {
     manifest = manifest_bytes;
@@ -32,20 +32,20 @@ struct stream {
   }
   [[nodiscard]] std::size_t total() const noexcept { return manifest + data; }
   [[nodiscard]] bool goes_on() const noexcept { return done < total(); }
-  /// Bytes of the next piece, of blocks of `block` bytes.
+  /// Bytes of the next piece, for blocks of `block` bytes.
   [[nodiscard]] std::size_t next(std::size_t block) const noexcept {
     return std::min(block, (done < head ? head : total()) - done);
   }
 };
 
-/// Where a walk over the data of messages is: at a byte of one of them.
+/// A position in the data of a list of messages: a message and a byte of it.
 struct place_in_messages {
   std::size_t index = 0;
   std::size_t at = 0;
 };
 
-/// Calls `use(part)` for the next `count` bytes of those messages of `list` that `goes(bytes)`, in parts that
-/// lie together.
+/// Calls `use(part)` for each contiguous part of the next `count` bytes from `place` on, counting only
+/// messages of `list` whose size satisfies `goes(bytes)`.
 template <class Message, class Goes, class Use>
 void walk(std::span<const Message> list, place_in_messages& place, std::size_t count, Goes&& goes,
           Use&& use) {
@@ -63,12 +63,13 @@ void walk(std::span<const Message> list, place_in_messages& place, std::size_t c
   }
 }
 
-/// What is between this rank and `peer`. Each sends the other a stream if it sends messages. Where the sender
-/// puts straight ones, so does a rank that takes such, to say where they go; where the receiver reads them,
-/// the manifest of the sender says where they are, and the receiver tells by a signal that it has them.
+/// The messages between this rank and `peer`. A rank that sends messages sends a stream. If senders put
+/// straight messages, a rank that takes such messages also sends a stream, whose manifest provides their
+/// destinations. If receivers read them, the sender's manifest provides their addresses, and the receiver
+/// signals when it has read them.
 class neighbour {
  public:
-  /// `sends` and `takes` are the messages between the two, and have to live as long as this.
+  /// `sends` and `takes`: the messages to and from the peer; they must outlive the object.
   template <mailbox_transport Net>
   neighbour(const Net& net, int peer, std::span<const outgoing> sends, std::span<const incoming> takes)
       : peer_(peer), sends_(sends), takes_(takes) {
@@ -100,8 +101,8 @@ class neighbour {
   [[nodiscard]] const stream& out() const noexcept { return out_; }
   [[nodiscard]] const stream& in() const noexcept { return in_; }
 
-  /// Takes the memory that it needs from the front of `memory`, and writes the first piece of its stream
-  /// there. Long messages become part of `straight`.
+  /// Takes the memory that this neighbour needs from the front of `memory` and writes the first piece of the
+  /// stream there. Adds straight messages to `straight`.
   template <mailbox_transport Net>
   void begin(Net& net, std::span<std::byte>& memory, straight_memory<Net>& straight) {
     const auto take = [&](std::size_t bytes) {
@@ -139,7 +140,7 @@ class neighbour {
   /// The bytes that `begin` takes.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return in_.manifest + out_.head; }
 
-  /// The next piece of the stream to the peer; `scratch` holds it where its bytes do not lie together.
+  /// The next piece of the stream to the peer, copied into `scratch` if it is not contiguous.
   template <mailbox_transport Net>
   [[nodiscard]] std::span<const std::byte> next(const Net& net, std::vector<std::byte>& scratch) {
     const std::size_t count = out_.next(net.block_bytes());
@@ -156,15 +157,15 @@ class neighbour {
     return {scratch.data(), count};
   }
 
-  /// The next piece of the stream of the peer. True if the manifest ends in it: then straight messages may
-  /// be moved. @throws error errc::mismatch.
+  /// Accepts the next piece of the peer's stream. @returns true if this piece completes the manifest, so that
+  /// straight messages may be moved. @throws error errc::mismatch.
   template <mailbox_transport Net, arrived_message Message>
   [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message) {
     const std::size_t before = in_.done;
     bool is_over = false;
     std::size_t mine = 0;
     if (before < in_.manifest) {
-      // The manifest says better than a wrong length what does not fit.
+      // Compares the manifest before the length, since it tells better what differs.
       const auto seen =
           transfer::at_least(net, peer_, now, message, before == 0 ? sizeof(manifest_header) : 0);
       mine = std::min(seen.size(), in_.manifest - before);
@@ -182,11 +183,11 @@ class neighbour {
     return is_over;
   }
 
-  /// Whether this rank moves straight messages: it puts those that it sends, or reads those that it takes.
+  /// Whether this rank moves straight messages: it puts the messages it sends, or reads those it takes.
   [[nodiscard]] bool moves_straight() const noexcept {
     return (receivers_read_ ? straight_takes_ : straight_sends_) != 0;
   }
-  /// Begins to put the messages that go straight, or reads them. Precondition: the manifest is complete.
+  /// Begins to put the straight messages, or reads them. Precondition: the manifest is complete.
   template <mailbox_transport Net>
   task<> move_straight(Net& net, call_id now, const straight_memory<Net>& straight) const {
     if constexpr (one_sided_transport<Net>) {
@@ -221,7 +222,7 @@ class neighbour {
   }
   [[nodiscard]] bool has_straight() const noexcept { return straight_sends_ + straight_takes_ != 0; }
 
-  /// Adds the messages that are left to the transport. Precondition: the streams have come and gone.
+  /// Adds the messages that the transport sends whole. Precondition: both streams are complete.
   template <mailbox_transport Net>
   void add_whole(const Net& net, std::vector<transfer::going>& out, std::vector<transfer::coming>& in) const {
     for (const outgoing& message : sends_)
@@ -249,7 +250,7 @@ class neighbour {
   [[nodiscard]] expected_manifest manifest(int rank) const noexcept {
     return {rank, peer_, sends_, takes_, theirs_};
   }
-  /// Copies the next `count` bytes of data.
+  /// Copies the next `count` bytes of outgoing data to `to`.
   template <class Net>
   void gather(const Net& net, std::size_t count, std::byte* to) {
     exchange::walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
@@ -261,17 +262,17 @@ class neighbour {
   int peer_;
   std::span<const outgoing> sends_;
   std::span<const incoming> takes_;
-  std::size_t straight_sends_ = 0;  ///< number of straight messages to the peer
-  std::size_t straight_takes_ = 0;  ///< ... and from it
-  std::size_t first_out_ = 0;       ///< index of the memory of the first of the former
-  std::size_t first_in_ = 0;        ///< index of the memory of the first of the latter
+  std::size_t straight_sends_ = 0;  ///< straight messages to the peer
+  std::size_t straight_takes_ = 0;  ///< straight messages from the peer
+  std::size_t first_out_ = 0;       ///< index in straight_memory::out of the first
+  std::size_t first_in_ = 0;        ///< index in straight_memory::in of the first
   bool receivers_read_ = false;
   stream out_;
   stream in_;
   place_in_messages sent_;
   place_in_messages taken_;
-  std::span<std::byte> theirs_;  ///< the manifest of the peer, as far as it has come
-  std::span<std::byte> head_;    ///< the manifest for the peer, and the data in one piece with it
+  std::span<std::byte> theirs_;  ///< the peer's manifest, as far as it has arrived
+  std::span<std::byte> head_;    ///< the manifest for the peer, and data in the same piece
 };
 
 }  // namespace chorale::exchange

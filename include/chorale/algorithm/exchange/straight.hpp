@@ -1,4 +1,4 @@
-// Messages of an exchange that go straight into the memory of the receiver.
+// Messages of an exchange that go straight into the receiver's buffer.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@
 
 namespace chorale::exchange {
 
-/// True if a message of so many bytes goes straight into the receiver's buffer. Both ranks know its size.
+/// True if a message of `bytes` goes straight into the receiver's buffer. Both ranks know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_straight(const Net& net, std::size_t bytes) noexcept {
   return transfer::is_zero_copy(net, bytes);
 }
 
-/// True if the receiver reads straight messages, as a core does that copies them itself: then the data is in
-/// its cache, and the sender need not know where they go. Else the sender puts them, which an adapter does
-/// without asking anybody. The same on all ranks.
+/// True if the receiver reads straight messages, which is better if cores copy them: then the data are in the
+/// receiver's cache, and the sender need not know the destination. False if the sender puts them, through an
+/// adapter. The same on all ranks.
 template <mailbox_transport Net>
 [[nodiscard]] bool receivers_read(const Net& net) noexcept {
   if constexpr (core_copying_transport<Net>)
@@ -28,7 +28,8 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// Memory of straight messages, kept registered while it lives; nothing on transports that have none.
+/// The memory of straight messages, registered during the object's lifetime; empty on transports without
+/// them.
 template <mailbox_transport Net>
 struct straight_memory {
   std::span<const std::byte> out;  ///< empty
@@ -38,19 +39,19 @@ struct straight_memory {
   /// Does nothing: there are no straight messages.
   void add_in(Net&, std::span<std::byte>) {}
 };
-/// On transports that move them.
+/// On transports that have straight messages.
 template <one_sided_transport Net>
 struct straight_memory<Net> {
-  /// Memory that the transport knows.
+  /// Registered memory.
   using registered = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
   std::vector<registered> out;  ///< of messages to other ranks
   std::vector<registered> in;   ///< of messages from other ranks
 
-  /// A message that this rank sends: the peer reads it, or this rank puts it.
+  /// Adds a message that this rank sends: the peer reads it, or this rank puts it.
   void add_out(Net& net, std::span<const std::byte> bytes) {
     out.push_back(exchange::receivers_read(net) ? net.offer(bytes) : net.lend(bytes));
   }
-  /// Where a message comes to: the peer puts it, or this rank reads it.
+  /// Adds the buffer for a message to this rank: the peer puts the message, or this rank reads it.
   void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }
 };
 

@@ -13,13 +13,13 @@
 
 namespace chorale::gather {
 
-/// Each rank collects the blocks of its subtree and passes them to its parent together. Even blocks. Cost:
-/// ceil(log2 n) steps, in which the root receives each byte once and others pass on up to n / 2 blocks. Best
-/// for short messages.  Source: the tree of P2 section 4.1, upwards.
+/// Each rank collects the blocks of its subtree and sends them to its parent together. Even blocks. Cost:
+/// ceil(log2 n) steps; the root receives each byte once, other ranks forward up to n / 2 blocks. Best for
+/// short messages. Source: the tree of P2 section 4.1, upwards.
 ///
-/// The subtree of a rank is the ranks from it on, counted from the root around: their blocks lie together
-/// here, and at the root in at most two runs, at which they are parted all the way up. What is collected
-/// belongs to this call, so nothing of it outlives it.
+/// The subtree of a rank consists of consecutive ranks from that rank on, wrapping around after the last
+/// rank. Their blocks are contiguous at this rank, and at the root form at most two runs; they are sent as
+/// these runs all the way up. Collected blocks are in memory of this call.
 struct binomial {
   static constexpr auto implements = operation::gather;
   static constexpr bool uneven = false;
@@ -37,7 +37,7 @@ struct binomial {
     if (!collected.empty()) copy_bytes(collected.data(), mine.data(), one);
     if (is_root) place_own(mine, all[root]);
     const auto children = tree.children();
-    // The smallest subtrees are complete first.
+    // The smallest subtrees are the first to be complete.
     for (int c = children.size() - 1; c >= 0; --c) {
       const int child = children[c];
       const int count = topology::binomial{child, ranks, root}.subtree_size();

@@ -1,4 +1,4 @@
-// Flat gather: everyone sends to the root.
+// Flat gather: every rank sends to the root.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@ struct flat {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     const bool agree = sizes_are_private(now.what);
-    // Of two ranks both copy a half where they can: `send` and `receive` do that.
+    // With two ranks, each copies half if cores copy: `send` and `receive` do that.
     const bool puts = !agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
                       (net.size() > 2 || !transfer::own_cores_copy(net));
     if (net.rank() != root) {
@@ -61,7 +61,8 @@ struct flat {
   }
 
  private:
-  /// Tells every rank where its block goes, so that all of them move theirs at once, and the root its own.
+  /// Sends every rank the address for its block, so that all ranks put their blocks in parallel while the
+  /// root copies its own.
   template <one_sided_transport Net>
   static task<> take_all(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all) {
     const auto exposed = net.expose(all.buffer().first(all.layout().end()));

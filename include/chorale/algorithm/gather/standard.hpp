@@ -1,4 +1,4 @@
-// The gather that a communicator has if none is chosen.
+// The default gather of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -7,7 +7,7 @@
 
 namespace chorale::gather {
 
-/// The fastest by the tuning table. Uneven blocks go by `flat`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
 struct standard : automatic<binomial, flat> {};
 
 }  // namespace chorale::gather

@@ -17,12 +17,12 @@
 
 namespace chorale::reduce {
 
-/// Up the degree-k tree (k = 2^m - 1): a rank receives from at most k others in a step and combines their
-/// operands in ascending rank order, so that the result is right for operators that do not commute, and the
-/// same whenever messages arrive. Any n; the tree is headed by rank 0, which forwards the result to another
-/// root. Short operands travel in blocks; long ones are put, for which inner ranks keep what they have
-/// combined: the memory of one operand. Cost: ceil(log_{k+1} n) steps; one more message if root is
-/// not 0.  Source: P2 section 4.2; P3 figure 6.16 for the cost.
+/// Up the degree-k tree (k = 2^m - 1): in each step a rank receives from at most k others and combines their
+/// operands in ascending rank order, so operators need not commute, and the result does not depend on timing.
+/// Any n. The tree is rooted at rank 0, which forwards the result if another rank is the root. Short operands
+/// travel in blocks; long ones are put, for which inner ranks need memory for one operand. Cost:
+/// ceil(log_{k+1} n) steps; one more message if the root is not rank 0. Source: P2 section 4.2; P3 figure
+/// 6.16 for the cost.
 template <int Degree>
 struct degree_k {
   static_assert(topology::valid_degree(Degree), "the degree of a degree-k tree is 2^m - 1: 1, 3, 7, 15, ...");
@@ -30,8 +30,7 @@ struct degree_k {
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
-  /// empty.
+  /// `in`: this rank's operand. `out`: the result at the root, may be `in`; elsewhere unused, may be empty.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
@@ -49,8 +48,8 @@ struct degree_k {
       }
     }
     std::vector<std::byte> scratch;
-    // Where rank 0 forwards the result, the root takes a block while later ones are still on their way up:
-    // fewer wait for it than a mailbox has blocks.
+    // If rank 0 forwards the result, the root takes result blocks while later operands are still on their way
+    // up, so that fewer blocks wait for it than a mailbox holds.
     std::size_t delivered = 0;
     std::size_t at = 0;
     const std::size_t block = op.whole(net.block_bytes());
@@ -89,7 +88,7 @@ struct degree_k {
   }
 
  private:
-  /// One message up. `op` is that of the coroutine that awaits this one.
+  /// One message up. `op` must outlive the coroutine.
   template <message_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             const reduction& op, topology::degree_k tree) {
@@ -108,7 +107,7 @@ struct degree_k {
     else if (tree.is_root() && to < 0)
       move_bytes(out, result);
   }
-  /// `op` is that of the coroutine that awaits this one. More than one rank.
+  /// `op` must outlive the coroutine. Precondition: more than one rank.
   template <puts_operands Net>
   static task<> straight(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                          const reduction& op, topology::degree_k tree) {
@@ -116,8 +115,8 @@ struct degree_k {
     const auto children = tree.children();
     const bool takes = tree.deliver_from() >= 0;
     const bool has_result = takes || (tree.is_root() && tree.deliver_to() < 0);
-    // A root other than rank 0 may combine where the result will be: of that comes nothing before its own
-    // part has arrived where it is combined.
+    // A root other than rank 0 may combine in `out`: no part of the result arrives there before rank 0 has
+    // received and combined this rank's own part.
     std::vector<std::byte> kept(!children.empty() && !has_result ? in.size() : 0);
     const std::span<std::byte> combined = has_result ? out : std::span{kept};
 

@@ -1,4 +1,4 @@
-// Operands of reductions, put from where they lie into the rank that combines them.
+// Reductions whose long operands are put into memory of the rank that combines them.
 #pragma once
 
 #include <algorithm>
@@ -13,13 +13,13 @@
 
 namespace chorale::reduce {
 
-/// Where long operands are put: memory operations are the device's, and an algorithm may keep memory that the
-/// device reaches. Else blocks cost no more.
+/// Transports on which long operands are put: the device performs memory operations, and an algorithm can
+/// keep registered memory. On other transports blocks cost no more.
 template <class Net>
 concept puts_operands = reading_transport<Net> && keeping_transport<Net>;
 
-/// True if an operand of so many bytes is put, piece by piece, rather than sent through blocks of the
-/// mailbox: a rendezvous, without a copy at the sender (P2 section 4.2.2). All ranks know its size.
+/// True if an operand of `bytes` is put piece by piece rather than sent in mailbox blocks: a rendezvous,
+/// without a copy at the sender (P2 section 4.2.2). All ranks know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_put(const Net& net, std::size_t bytes) noexcept {
   if constexpr (puts_operands<Net>)
@@ -28,18 +28,18 @@ template <mailbox_transport Net>
     return false;
 }
 
-/// The pieces of an operand, and the two places that they take by turns: one is filled while the other is
+/// The pieces of an operand, and the two places that they use alternately: one is filled while the other is
 /// combined. The same on all ranks.
 class operand_pieces {
  public:
-  /// `bytes`: of the operand, more than 0, in whole elements of `op`.
+  /// `bytes`: size of the operand, more than 0, a multiple of the element size of `op`.
   operand_pieces(const reduction& op, std::size_t bytes) noexcept
       : bytes_(bytes), piece_(std::min(op.whole(most), bytes)) {}
 
   [[nodiscard]] std::size_t count() const noexcept { return (bytes_ + piece_ - 1) / piece_; }
   /// Bytes of both places.
   [[nodiscard]] std::size_t room() const noexcept { return std::min(bytes_, 2 * piece_); }
-  /// Where piece `n` comes to lie in the room.
+  /// Offset of piece `n` within both places.
   [[nodiscard]] std::size_t place(std::size_t n) const noexcept { return n % 2 * piece_; }
   [[nodiscard]] std::size_t offset(std::size_t n) const noexcept { return n * piece_; }
   template <class Byte>
@@ -48,22 +48,23 @@ class operand_pieces {
   }
 
  private:
-  /// Few enough to be combined out of a cache, enough for the cost of a put to vanish.
+  /// Small enough to be combined from a cache, large enough to make the overhead of a put negligible.
   static constexpr std::size_t most = std::size_t{1} << 16;
 
   std::size_t bytes_;
   std::size_t piece_;
 };
 
-/// This rank's operand, or what it has combined, for rank `to`, which has an `operand_room` for it.
+/// This rank's operand or partial result, to be put into the `operand_room` of rank `to`.
 template <puts_operands Net>
 class put_operand {
  public:
-  /// `operand` outlives it; what has been put does not change before `flush`.
+  /// `operand` must outlive the object, and pieces must not change between `put` and `flush`.
   put_operand(Net& net, call_id now, std::span<const std::byte> operand, const operand_pieces& pieces, int to)
       : net_(&net), now_(now), operand_(operand), pieces_(pieces), to_(to), lent_(net.lend(operand)) {}
 
-  /// Puts piece `n`: in ascending order, all of them. Waits for its place.
+  /// Waits until the place of piece `n` is free and puts the piece. Call it for all pieces in ascending
+  /// order.
   task<> put(std::size_t n) {
     if (n == 0) {
       const auto invitation = co_await net_->receive(to_, now_);
@@ -87,8 +88,8 @@ class put_operand {
   remote_region room_{};
 };
 
-/// Room for the operands that other ranks put: memory of this rank's, two pieces for each of them, which is
-/// kept from call to call.
+/// Memory of this rank for the operands that other ranks put, two pieces for each of them; kept between
+/// calls.
 template <puts_operands Net, class Owners>
 class operand_room {
  public:
@@ -96,14 +97,15 @@ class operand_room {
   operand_room(Net& net, call_id now, const Owners& owners, const operand_pieces& pieces)
       : net_(&net), now_(now), owners_(owners), pieces_(pieces), whole_(room_of(net, owners, pieces)) {}
 
-  /// Tells all owners where to put their operands.
+  /// Sends all owners the addresses for their operands.
   task<> invite() {
     for (int i = 0; i < owners_.size(); ++i) {
       const remote_region here = transfer::part_of(whole_.where, of(i));
       co_await net_->send(owners_[i], now_, transfer::bytes_of(here));
     }
   }
-  /// mine = ((mine op first's) op second's) ..., piece `n` of all: in ascending order.
+  /// mine = ((mine op first owner's) op second owner's) ..., for piece `n`. Call it for all pieces in
+  /// ascending order.
   task<> combine(std::size_t n, std::span<std::byte> mine, const reduction& op) {
     for (int i = 0; i < owners_.size(); ++i) {
       const int owner = owners_[i];

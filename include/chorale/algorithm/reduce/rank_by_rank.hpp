@@ -13,8 +13,8 @@
 
 namespace chorale::reduce {
 
-/// As `allreduce::rank_by_rank`, whose result the root alone takes. In rank order. Cost: n broadcasts; the
-/// memory of two operands.
+/// As `allreduce::rank_by_rank`, but only the root takes the result. In rank order. Cost: n broadcasts;
+/// memory for three operands.
 struct rank_by_rank {
   static constexpr auto implements = operation::reduce;
   static constexpr auto evaluates = evaluation::serial;

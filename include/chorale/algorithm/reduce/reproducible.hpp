@@ -1,4 +1,4 @@
-// Reduce whose bits are those of a serial loop.
+// Reduce with the same bits as a serial loop.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@
 
 namespace chorale::reduce {
 
-/// The root takes the operands of all ranks, from rank 0 upwards: ((x_0 op x_1) op x_2) ..., exactly so. The
-/// bits depend on the operands and their order alone, and are those of `allreduce::reproducible`. Any
-/// operator. Cost: n - 1 messages at the root, one step.
+/// The root combines the operands of all ranks from rank 0 upwards, with exactly the bracketing ((x_0 op x_1)
+/// op x_2) .... The bits depend only on the operands and their order, and are those of
+/// `allreduce::reproducible`. Any operator. Cost: n - 1 messages at the root, one step.
 struct reproducible {
   static constexpr auto implements = operation::reduce;
   static constexpr auto evaluates = evaluation::serial;
@@ -26,7 +26,8 @@ struct reproducible {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
-    // In place, the operands of lower ranks are combined where this rank's own one lies: it is put by.
+    // In place, combining the operands of lower ranks would overwrite this rank's own, which is therefore
+    // saved first.
     const bool puts_by = in.data() == out.data() && root != 0;
     std::vector<std::byte> kept;
     std::size_t at = 0;

@@ -19,15 +19,15 @@
 
 namespace chorale::reduce {
 
-/// A reduce-scatter, then a gather: each rank combines a share of the elements, from rank 0 upwards, to the
-/// bit what a serial loop computes, and the root gets the shares. For long messages of ranks that have a core
-/// each: all combine at once, where in a tree the root combines as many operands as it has children. Any n.
-/// Source: Rabenseifner, Optimization of collective reduction operations, 2004.
+/// A reduce-scatter, then a gather: each rank combines a share of the elements from rank 0 upwards, with the
+/// same bits as a serial loop, and the root gets the shares. For long messages on ranks that have a core
+/// each: all ranks combine in parallel, whereas in a tree the root combines as many operands as it has
+/// children. Any n. Source: Rabenseifner, Optimization of collective reduction operations, 2004.
 ///
-/// Where operands are read, each rank reads its share of all of them where they lie, piece by piece, and
-/// writes the pieces of the result into the root's memory; the root, which need not write, has the larger
-/// share. Elsewhere `reduce_scatter::direct` makes the shares. Cost: (n - 1)/n of the message in and 1/n out
-/// a rank; two messages between each two ranks, or one for each block.
+/// Where operands are read, each rank reads its share of all operands in place, piece by piece, and writes
+/// the pieces of the result into the root's memory; the root has a larger share, since it need not write.
+/// Elsewhere `reduce_scatter::direct` computes the shares. Cost per rank: (n - 1)/n of the message in and 1/n
+/// out; two messages from each rank to every other, or one per block.
 struct scatter_gather {
   static constexpr auto implements = operation::reduce;
   static constexpr auto evaluates = evaluation::serial;
@@ -38,8 +38,7 @@ struct scatter_gather {
     return chorale::all_combine_at_once(net);
   }
 
-  /// `in`: this rank's operand; `out`: at the root the result (may be `in`), elsewhere unused and may be
-  /// empty.
+  /// `in`: this rank's operand. `out`: the result at the root, may be `in`; elsewhere unused, may be empty.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
@@ -78,7 +77,7 @@ struct scatter_gather {
     operands_of_all<Net> all{net, now, in, result, most};
     co_await all.announce();
     co_await all.find(root);
-    // The root makes its share where the result is to be, unless its operand is there.
+    // The root combines its share directly in the result, unless its operand is there.
     const bool collects_there = is_root && in.data() != result.data();
     const extent mine = chorale::share_for_owner(root, net.rank(), net.size(), in.size(),
                                                  operands_of_all<Net>::granule_bytes(op));

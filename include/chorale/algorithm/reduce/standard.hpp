@@ -1,4 +1,4 @@
-// The reduce that a communicator has if none is chosen.
+// The default reduce of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -8,7 +8,7 @@
 
 namespace chorale::reduce {
 
-/// The fastest by the tuning table. All of them evaluate in rank order.
+/// The fastest of these, chosen by `automatic`. All evaluate in rank order.
 struct standard
     : automatic<degree_k<3>, degree_k<1>, degree_k<7>, degree_k<15>, reproducible, scatter_gather> {};
 

@@ -13,13 +13,13 @@
 
 namespace chorale::reduce_scatter {
 
-/// In each round a rank gives away half of the blocks that it still has to do with, to the rank that stands
-/// for the first of them, and combines as many of its own. Even and uneven blocks. Cost: ceil(log2 n) rounds
-/// for any n, in all n - 1 blocks; the memory of one operand, of which half is copied.
+/// In each round a rank sends away the upper half of the blocks that it still holds, to the rank whose block
+/// is the first of them, and combines received blocks into the lower half. Even and uneven blocks. Cost:
+/// ceil(log2 n) rounds for any n, in all n - 1 blocks; memory for one operand, half of which is copied.
 /// Source: `topology::circulant`.
 ///
-/// Evaluates a rank's block in a tree over the distances that is not in rank order, but the same for all its
-/// elements; operators that do not commute (`chorale::commutes`) go by `direct`.
+/// Evaluates a block in a tree that is not in rank order, but the same for all elements of the block;
+/// operators that do not commute (`chorale::commutes`) use `direct`.
 struct circulant {
   static constexpr auto implements = operation::reduce_scatter;
   template <class Net>
@@ -32,12 +32,12 @@ struct circulant {
     return give_away(net, now, in, out, op);
   }
 
-  /// Leaves the result of this rank's block in `held`. What the first round sends is read from `given`, all
-  /// else from `held`, which has at the start the operands of the ceil(n/2) ranks from this one on, and may
-  /// be the same memory. The layout of both is packed. `op` is that of the coroutine that awaits this one.
+  /// Leaves the result of this rank's block in `held`. The first round sends from `given`, all others from
+  /// `held`, which initially contains the blocks of the ceil(n/2) ranks from this one on and may be the same
+  /// memory as `given`. Both layouts are packed. `op` must outlive the coroutine.
   ///
-  /// A run of blocks that goes past the last rank's is moved as two: sender and receiver name the same ranks,
-  /// and so divide it at the same place.
+  /// A run of blocks that wraps around after the last rank's is transferred in two parts; sender and receiver
+  /// split it at the same rank.
   template <mailbox_transport Net>
   static task<> combine(Net& net, call_id now, blocks<const std::byte> given, blocks<std::byte> held,
                         const reduction& op) {

@@ -16,13 +16,14 @@
 
 namespace chorale::reduce_scatter {
 
-/// Every rank sends each block to its owner, which combines the operands from rank 0 upwards: the result is
-/// ((x0 op x1) op x2) ..., to the bit what a serial loop computes, whatever the number of ranks, the size and
-/// the transport. Even and uneven blocks. Cost: n - 1 messages a rank, each byte travels once.
+/// Every rank sends each block to its owner, which combines the operands from rank 0 upwards, ((x0 op x1) op
+/// x2) ..., with the same bits as a serial loop for any number of ranks, size and transport. Even and uneven
+/// blocks. Cost: n - 1 messages per rank; each byte travels once.
 ///
-/// A chunk is sent to everyone before the same chunk is received, so that at most two chunks of a pair are
-/// under way and no rank waits for another's free blocks. Where operands are read, each rank reads those of
-/// its own block piece by piece, and the call is over when all that read from this rank have.
+/// A rank sends a chunk to all others before it receives the same chunk, so that at most two chunks per pair
+/// of ranks are under way and no rank waits for another's free blocks. Where operands are read, each rank
+/// reads the operands of its own block piece by piece, and the call ends when all ranks have finished reading
+/// from this one.
 struct direct {
   static constexpr auto implements = operation::reduce_scatter;
   static constexpr auto evaluates = evaluation::serial;
@@ -56,7 +57,7 @@ struct direct {
   }
 
  private:
-  /// `op` is that of the coroutine that awaits this one.
+  /// `op` must outlive the coroutine.
   template <reads_operands Net>
   static task<> by_reads(Net& net, call_id now, const blocks<const std::byte>& in, std::span<std::byte> out,
                          const reduction& op) {
@@ -81,7 +82,8 @@ struct direct {
     for (std::size_t at = 0; at < mine.size(); at += most) {
       const auto own = mine.subspan(at, std::min(most, mine.size() - at));
       const auto result = out.subspan(at, own.size());
-      // The first operand of another rank, rank 0 or behind rank 0, is read to where the result will be.
+      // The first operand of another rank (rank 0, or rank 1 if this is rank 0) is read directly into the
+      // result.
       co_await theirs.front().read_to(result, at, exposed);
       if (net.rank() == 0) op.combine_right(own, result);
       for (int from = 1; from < net.size(); ++from) {

@@ -16,11 +16,11 @@
 
 namespace chorale::reduce_scatter {
 
-/// Each rank writes its operands into a slot of its own that all ranks of the host see; whoever is last says
-/// so to all, and each combines its block from all slots, from rank 0 upwards: to the bit what `direct`
-/// computes. Even and uneven blocks. Where ranks do not share memory, and for elements of which a slot does
-/// not take one for each rank, it is `direct`. Cost: for each part that a slot takes one copy and one atomic
-/// addition a rank, n - 1 combinations of its own block, and a wait. Any n.
+/// Each rank writes its operands into its own slot, in memory shared by all ranks of the host; the last
+/// arriver notifies all, and each rank combines its block from all slots, from rank 0 upwards, with the same
+/// bits as `direct`. Even and uneven blocks. `direct` is used where ranks do not share memory, and for
+/// elements so large that a slot cannot hold one per rank. Cost: for each part that fits into a slot, one
+/// copy and one atomic addition per rank, n - 1 combinations of its own block, and a wait. Any n.
 struct last_arriver {
   static constexpr auto implements = operation::reduce_scatter;
   static constexpr auto evaluates = evaluation::serial;
@@ -51,7 +51,7 @@ struct last_arriver {
     const auto ranks = static_cast<std::size_t>(net.size());
     const std::size_t largest = in.layout().largest();
     shared_slots& slots = host.slots();
-    // Of each block the same number of bytes, side by side in a slot.
+    // A slot holds the same number of bytes of each block, side by side.
     const std::size_t share = slots.slot_bytes() / ranks;
     if (!host.are_there() || op.element_bytes() > share) [[unlikely]] {
       co_await direct::run(net, now, in, out, op);

@@ -14,8 +14,8 @@
 
 namespace chorale::reduce_scatter {
 
-/// As `allreduce::rank_by_rank` of all blocks, of which each rank takes its own. In rank order. Even and
-/// uneven blocks. Cost: n broadcasts; the memory of two operands.
+/// As `allreduce::rank_by_rank` of all blocks, but each rank takes only its own block. In rank order. Even
+/// and uneven blocks. Cost: n broadcasts; memory for three operands.
 struct rank_by_rank {
   static constexpr auto implements = operation::reduce_scatter;
   static constexpr auto evaluates = evaluation::serial;

@@ -12,12 +12,12 @@
 
 namespace chorale::reduce_scatter {
 
-/// Partners at distances n/2, n/4, ..., 1 divide the blocks that they still hold: each sends the half in
-/// which the other's block lies and combines its own. Cost: log2 n steps, in all (n - 1)/n of the message;
-/// the memory of one operand. For short messages on groups that are a power of two.
+/// Partners at distances n/2, n/4, ..., 1 divide the blocks that they still hold: each sends the half that
+/// contains its partner's block and combines the other half. Cost: log2 n steps, in all (n - 1)/n of the
+/// message; memory for one operand. For short messages if n is a power of two.
 ///
-/// Evaluates ranks r, r xor n/2, ... in a tree that is not in rank order, the same for all elements of a
-/// block; operators that do not commute (`chorale::commutes`), uneven blocks and other groups go by `direct`.
+/// Evaluates ranks r, r xor n/2, ... in a tree that is not in rank order, but the same for all elements of a
+/// block. Operators that do not commute (`chorale::commutes`), uneven blocks and other n use `direct`.
 struct recursive_halving {
   static constexpr auto implements = operation::reduce_scatter;
   template <class Net>

@@ -1,4 +1,4 @@
-// The reduce-scatter that a communicator has if none is chosen.
+// The default reduce-scatter of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -7,8 +7,8 @@
 
 namespace chorale::reduce_scatter {
 
-/// The fastest by the tuning table of those that combine from rank 0 upwards, so that it is the same to the
-/// bit which of them it is.
+/// The fastest of these, chosen by `automatic`. All combine from rank 0 upwards, so the bits do not depend on
+/// the choice.
 struct standard : automatic<direct, last_arriver> {};
 
 }  // namespace chorale::reduce_scatter

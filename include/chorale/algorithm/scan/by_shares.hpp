@@ -18,15 +18,15 @@
 
 namespace chorale::scan {
 
-/// Each rank has a share of the elements, reads it from the operands of all ranks where they lie, from rank 0
-/// upwards, piece by piece, and writes the pieces of each rank's result where it is wanted: all ranks combine
-/// at once, and none waits for the one before it. Evaluates as a serial loop over the ranks does, to the bit.
-/// Any n. For long messages of few ranks that read each other's memory and have a core each; elsewhere, and
-/// for short messages, it is `chain`. Cost: (n - 1)/n of the message in and as much out a rank, two messages
-/// between each two ranks; an inclusive scan writes nothing to rank 0.
+/// Each rank reads its share of the elements from all operands in place, from rank 0 upwards and piece by
+/// piece, and writes the pieces of each rank's result into that rank's memory. All ranks combine in parallel,
+/// and none waits for the rank before it. Same bits as a serial loop over the ranks. Any n. For long messages
+/// on few ranks that read each other's memory and have a core each; otherwise, and for short messages,
+/// `chain` is used. Cost per rank: (n - 1)/n of the message in and as much out, two messages to every other
+/// rank; nothing is written to rank 0.
 ///
-/// Only the rank whose share they are reads and writes the elements of a share, and a call is over when all
-/// ranks have told each other that they have.
+/// Only its owner reads and writes the elements of a share, and the call ends when all ranks have told each
+/// other that they have finished.
 struct by_shares {
   static constexpr auto implements = operation::scan;
   static constexpr auto evaluates = evaluation::serial;
@@ -37,8 +37,8 @@ struct by_shares {
     return chorale::all_combine_at_once(net);
   }
 
-  /// `in`: this rank's operand; `out`: the result, as long, `in` itself or apart from it: of ranks 0 to rank
-  /// if `inclusive`, else of those below.
+  /// `in`: this rank's operand. `out`: the result, of the same length, either `in` itself or not overlapping
+  /// it: the combination of ranks 0 to this rank if `inclusive`, else of the ranks below this one.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, bool inclusive) {
@@ -57,9 +57,9 @@ struct by_shares {
     operands_of_all<Net> all{net, now, in, out, most};
     co_await all.announce();
     co_await all.find();
-    // Nobody writes to rank 0, which has its operand for a result.
+    // The result of rank 0 is its operand; no rank writes to rank 0.
     if (net.rank() == 0) place_own(in, out);
-    // Of two ranks only rank 0 has to write.
+    // With two ranks only rank 0 has to write.
     const std::size_t unit = operands_of_all<Net>::granule_bytes(op);
     const extent mine = net.size() == 2 ? chorale::share_for_owner(1, net.rank(), 2, in.size(), unit)
                                         : chorale::even_shares(net.size(), in.size(), unit)[net.rank()];
@@ -72,12 +72,12 @@ struct by_shares {
     co_await all.finish();
   }
 
-  /// `own`: this rank's bytes from `at` on, where the result goes. `op` is that of the coroutine that awaits
-  /// this one.
+  /// `own`: this rank's operand from byte `at` on, to be replaced by the result. `op` must outlive the
+  /// coroutine.
   template <reads_operands Net>
   static task<> scan_piece(Net& net, operands_of_all<Net>& all, std::span<std::byte> own, std::size_t at,
                            const reduction& op, bool inclusive) {
-    // What the ranks below combine to: this rank's bytes, or in one place while the next are read into the
+    // The combination of all lower ranks: in `own`, or in one buffer while the next operand is read into the
     // other.
     std::span<const std::byte> below;
     for (int rank = 0; rank < net.size(); ++rank) {
@@ -88,7 +88,7 @@ struct by_shares {
         continue;
       }
       const auto next = all.place(rank % 2, own.size());
-      // An exclusive scan does without the operand of the last rank.
+      // An exclusive scan does not need the operand of the last rank.
       const bool is_needed = inclusive || rank + 1 < net.size();
       if (is_needed && is_own)
         chorale::copy_bytes(next.data(), own.data(), own.size());

@@ -12,28 +12,30 @@
 
 namespace chorale::scan {
 
-/// Each rank combines what comes from the rank before it with its own operand and passes the result on, block
-/// by block, so that long messages flow through all ranks at once. Evaluates in rank order, any n. Cost: n -
-/// 1 steps of the first block, one block time for each further one; each byte is received, combined and sent
-/// once, so it is best on few ranks and for long messages. An element that no block takes goes alone.
+/// Each rank combines the data from the rank before it with its own operand and sends the result to the next
+/// rank, block by block, so that a long message is pipelined through all ranks. Evaluates in rank order, any
+/// n. Cost: n - 1 steps for the first block, then one block time per block; each byte is received, combined
+/// and sent once, so it is best for long messages on few ranks. An element larger than a block is sent by
+/// itself.
 ///
-/// A block is combined where it lies in the mailbox and given back before the next is awaited; what is sent
-/// is copied by `send` or, if it is longer than a block, given to the next rank before this one goes on.
+/// A block is combined in place in the mailbox and released before the next is awaited. `send` copies a
+/// block; a longer element has been delivered to the next rank before this rank continues.
 struct chain {
   static constexpr auto implements = operation::scan;
   static constexpr auto evaluates = evaluation::serial;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
+  /// `data`: this rank's operand, replaced by the result: the combination of ranks 0 to this rank if
+  /// `inclusive`, else of the ranks below this one.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
     const std::size_t step = op.whole(net.block_bytes());
     const bool in_blocks = step <= net.block_bytes();
     const int before = net.rank() - 1;
     const int after = net.rank() + 1 < net.size() ? net.rank() + 1 : -1;
-    std::vector<std::byte> left;   // an element that no block takes
-    std::vector<std::byte> total;  // what goes on, if the result here is another
+    std::vector<std::byte> left;   // an element larger than a block
+    std::vector<std::byte> total;  // data to send on, if different from the result here
     for (const auto piece : chunks{data, step}) {
       std::span<const std::byte> passed_on = piece;
       if (before >= 0 && in_blocks) {
@@ -53,7 +55,7 @@ struct chain {
   }
 
  private:
-  /// Makes the result of `mine`. @returns what the next rank gets.
+  /// Replaces `mine` by the result. @returns the data for the next rank.
   static std::span<const std::byte> combine(std::span<const std::byte> left, std::span<std::byte> mine,
                                             std::vector<std::byte>& total, const reduction& op,
                                             bool inclusive, bool goes_on) {

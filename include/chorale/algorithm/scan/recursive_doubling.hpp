@@ -11,15 +11,16 @@
 
 namespace chorale::scan {
 
-/// In step m a rank passes the combination of the last 2^m ranks up to itself to rank + 2^m, and puts what
-/// comes from rank - 2^m to the left of its own. Evaluates in rank order, any n, elements of any size. Cost:
-/// ceil(log2 n) steps of the whole message; twice its memory.
+/// In step m a rank sends the combination of the 2^m ranks up to and including itself to rank + 2^m, and
+/// combines the data from rank - 2^m on the left of its own. Evaluates in rank order, any n, elements of any
+/// size. Cost: ceil(log2 n) steps of the whole message; memory for two messages.
 struct recursive_doubling {
   static constexpr auto implements = operation::scan;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
-  /// `data`: this rank's operand, then the result: of ranks 0 to rank if `inclusive`, else of those below.
+  /// `data`: this rank's operand, replaced by the result: the combination of ranks 0 to this rank if
+  /// `inclusive`, else of the ranks below this one.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
     std::vector<std::byte> held;

@@ -1,4 +1,4 @@
-// The scan that a communicator has if none is chosen.
+// The default scan of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -8,7 +8,7 @@
 
 namespace chorale::scan {
 
-/// The fastest by the tuning table.
+/// The fastest of these, chosen by `automatic`.
 struct standard : automatic<recursive_doubling, chain, by_shares> {};
 
 }  // namespace chorale::scan

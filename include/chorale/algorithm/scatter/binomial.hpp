@@ -13,13 +13,13 @@
 
 namespace chorale::scatter {
 
-/// Each rank gets the blocks of its subtree together and passes on those of its children, the largest subtree
-/// first. Even blocks. Cost: ceil(log2 n) steps, in which the root sends each byte once and others pass on up
-/// to n / 2 blocks. Best for short messages.  Source: the tree of P2 section 4.1.
+/// Each rank receives the blocks of its subtree together and forwards those of its children, the largest
+/// subtree first. Even blocks. Cost: ceil(log2 n) steps; the root sends each byte once, other ranks forward
+/// up to n / 2 blocks. Best for short messages. Source: the tree of P2 section 4.1.
 ///
-/// The subtree of a rank is the ranks from it on, counted from the root around: their blocks lie together
-/// here, and at the root in at most two runs, at which they are parted all the way down. What is passed on
-/// belongs to this call and has been sent when it ends.
+/// The subtree of a rank consists of consecutive ranks from that rank on, wrapping around after the last
+/// rank. Their blocks are contiguous at this rank, and at the root form at most two runs; they are sent as
+/// these runs all the way down. Forwarded blocks are in memory of this call and have been sent when it ends.
 struct binomial {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = false;

@@ -1,4 +1,4 @@
-// Scatter by reads: everyone fetches its block from the root's memory.
+// Scatter by reads: every rank fetches its block from the root's memory.
 #pragma once
 
 #include <cstddef>
@@ -11,14 +11,14 @@
 
 namespace chorale::scatter {
 
-/// The root tells each rank where its block is, beginning with the one after it, and each reads it: the bytes
-/// move by the devices, or the cores, of all receivers at once, where `flat` moves them by the root's alone.
-/// Even and uneven blocks; those below the transport's `zero_copy_bytes()` go as in `flat`, and all of them
-/// where two ranks copy a half each. The root sends its offer without waiting for anything, as it would send
-/// a block, so that reads pay from shorter blocks on than writes to an address that has to come first. Cost:
-/// n - 1 messages from and to the root; each byte travels once. Best for long messages where a device or a
-/// core reads as fast as it writes. Source: the rendezvous of P4 section 3.3, with the receiver as the one
-/// who moves the bytes.
+/// The root sends each rank the address of its block, beginning with the rank after the root, and each rank
+/// reads its block: the devices or cores of all receivers move the bytes in parallel, whereas `flat` uses
+/// only the root's. Even and uneven blocks. Blocks below the transport's `zero_copy_bytes()` use `flat`, and
+/// so do all blocks if there are two ranks that copy half each. The root sends addresses without waiting, as
+/// it would send blocks, so reads pay off from a smaller size than puts, which need the receiver's address
+/// first. Cost: n - 1 messages each from and to the root; each byte travels once. Best for long messages
+/// where a device or a core reads as fast as it writes. Source: the rendezvous of P4 section 3.3, except that
+/// the receiver moves the bytes.
 struct fetch {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
@@ -62,7 +62,7 @@ struct fetch {
       co_await net.send(to, now, transfer::bytes_of(block));
     }
     place_own(all[root], mine);
-    // The blocks may change when the call is over: everyone has read its own by then.
+    // All ranks must have read their blocks before the call ends, since the user may change them then.
     for (int step = 1; step < net.size(); ++step) {
       if (!transfer::is_zero_copy(net, all[rank_at(step)].size())) continue;
       const auto done = co_await net.receive(rank_at(step), now);
@@ -71,7 +71,7 @@ struct fetch {
   }
 
  private:
-  /// Where only the root and the receiver of a block know its size, an envelope says it, and where it lies.
+  /// If only the root and the receiver of a block know its size, an envelope carries its size and address.
   template <reading_transport Net>
   static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
     const auto straight = [&](int to) { return transfer::is_zero_copy(net, all[to].size()); };

@@ -1,4 +1,4 @@
-// Flat scatter: the root sends to everyone.
+// Flat scatter: the root sends to every other rank.
 #pragma once
 
 #include <chorale/algorithm/agreed.hpp>
@@ -31,9 +31,9 @@ struct flat {
       }
       co_return;
     }
-    // The stores of a copy wait for those of messages before it, which go to cache lines of other cores, as
-    // soon as the store buffer is full: a block of some kilobytes is copied first, which costs the receivers
-    // less than it would cost the root later.
+    // Stores of messages go to cache lines of other cores, so once the store buffer is full, the stores of a
+    // later copy wait for them. A block of a few kilobytes is therefore copied first: the delay costs the
+    // receivers less than the wait would cost the root.
     const bool own_first = mine.size() >= 1024 && mine.size() <= net.block_bytes();
     if (own_first) place_own(all[root], mine);
     for (int step = 1; step < net.size(); ++step) {

@@ -1,4 +1,4 @@
-// The scatter that a communicator has if none is chosen.
+// The default scatter of a communicator.
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
@@ -8,7 +8,7 @@
 
 namespace chorale::scatter {
 
-/// The fastest by the tuning table. Uneven blocks go by `flat`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
 struct standard : automatic<binomial, flat, fetch> {};
 
 }  // namespace chorale::scatter
