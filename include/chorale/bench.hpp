@@ -1,4 +1,4 @@
-// Measures and checks algorithms side by side: a benchmark for your own algorithm in a few lines.
+// Measures and checks algorithms side by side: a benchmark of your own algorithm in a few lines.
 #pragma once
 
 #include <algorithm>
@@ -98,8 +98,8 @@ void enter_if_algorithm(buffers& memory, List& all) {
 /// @param check     whether to compare results with an independent computation first; sums are exact. Each
 /// rank reports the errors that it finds on standard error.
 /// @param show      called with the rows of one size, on every rank.
-/// @returns         the rows: microseconds per call, the same on every rank. Algorithms alternate sample by
-/// sample, so that noise of the machine affects all of them alike.
+/// @returns the rows: microseconds per call, the same on every rank. Algorithms alternate sample by sample,
+/// so that noise affects all of them alike.
 /// @throws error what the calls throw. Thread safety: one thread of a process at a time.
 template <operation What, class... Policies, class Show>
 std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show) {

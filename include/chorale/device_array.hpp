@@ -73,10 +73,10 @@ class device_block_of final : public device_block {
 
 /// `size()` elements of type Element in whole pages of memory from a communicator's device, made by
 /// `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
-/// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. Other
-/// communicators can use it as ordinary memory, and so can anyone after its own communicator has ended; it
-/// keeps the device open. Destroy it on the thread of its communicator, unless that has ended, and not while
-/// a call uses it.
+/// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. It is
+/// ordinary memory for other communicators, and after its own communicator has ended; it keeps the device
+/// open. Destroy it on its communicator's thread (on any thread once the communicator has ended), and not
+/// while a call uses it.
 template <element Element>
 class device_array {
  public:

@@ -13,7 +13,7 @@
 
 namespace chorale {
 
-/// A type meant as the transport of a communicator; `communicator_transport` says whether it can be one.
+/// A type intended as a communicator's transport; `communicator_transport` tests whether it can be one.
 template <class Policy>
 concept transport_policy = !algorithm_policy<Policy> && requires(const Policy& net) {
   { Policy::name } -> std::convertible_to<const char*>;
@@ -39,7 +39,8 @@ template <operation What, class First, class... Rest>
 requires(algorithm_policy<First> && First::implements == What)
 struct choose_algorithm<What, First, Rest...> : std::type_identity<First> {};
 
-/// The type that algorithms see of a transport: itself, or the base that it shares with others of its kind.
+/// The transport's type as algorithms see it: itself, or the base class that it shares with similar
+/// transports.
 template <class Transport>
 struct as_algorithms_see : std::type_identity<Transport> {};
 template <class Transport>

@@ -77,7 +77,7 @@ class [[nodiscard]] request {
   }
   ~request() { settle(); }
 
-  /// Makes it stand for `call`. Precondition: it has no call.
+  /// Attaches `call`. Precondition: this request has no call.
   void stand_for(const std::shared_ptr<detail::pending_call>& call) noexcept { call_ = call; }
 
   /// True if it has a call whose completion has not been reported yet.

@@ -20,7 +20,7 @@
 
 namespace chorale {
 
-/// How ranks learn who has data for them.
+/// How ranks discover which ranks send to them.
 namespace sparse {
 
 /// Each sender puts one word into the memory of each of its receivers; after a fence the words have arrived.
@@ -94,15 +94,15 @@ using standard = std::conditional_t<window_transport<typename Communicator::tran
 
 }  // namespace sparse
 
-/// The data that rank `source` has sent.
+/// The data received from rank `source`.
 template <element Element>
 struct received {
   int source;                 ///< the sender's rank
   std::vector<Element> data;  ///< all elements that it sent
 };
 
-/// Sends data to a few ranks that do not know their senders: a step of a particle code, of a graph search, of
-/// load balancing. Where both sides know, `communicator::exchange` saves the discovery.
+/// Sends data to a few ranks that do not know their senders: a step of a particle code, graph search or load
+/// balancing. If receivers know their senders, `communicator::exchange` avoids the cost of discovery.
 ///
 ///     chorale::sparse_alltoall sparse{comm};
 ///     for (auto& [source, moved] : sparse.run<particle>({chorale::to(right, leaving)})) { ... }

@@ -30,7 +30,7 @@
 
 namespace chorale {
 
-/// As `origin`: notifications from any rank.
+/// Passed as `origin`: notifications from any rank.
 inline constexpr int any_rank = -1;
 
 /// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
@@ -78,8 +78,8 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 /// End of life: the destructor is collective, as `fence` is; peers can access the memory until then and not
 /// after. During stack unwinding, and if that fence fails, the window ends on this rank alone: peers that
 /// still use it get errors, and pending puts are awaited for 100 ms, after which the communicator is
-/// poisoned. Once the destructor has returned, nobody reads the sources of its puts or accesses its memory.
-/// Ending the communicator ends its windows. In a child of fork() the destructor does nothing.
+/// poisoned. Once the destructor has returned, no device or peer reads the sources of its puts or accesses
+/// its memory. Ending the communicator ends its windows. In a child of fork() the destructor does nothing.
 ///
 /// Thread safety: as the communicator. Cost: 8 bytes per rank and notification id, one memory registration.
 /// Source: P4 section 4.2 (completion flags), P5 section 4.1 (immediate data): RDMA write with notification.
@@ -305,7 +305,7 @@ class window {
                             block_layout::even(on_->size(), sizeof(calls::window_card))});
     });
   }
-  /// Collective; ranks that are at different points, or in different windows, get errc::mismatch.
+  /// A collective barrier; ranks at different stages, or in different windows, get errc::mismatch.
   void meet(window_stage where) {
     memory_->require_open("fence");
     collective(where, [&](call_id now) {

@@ -1,4 +1,4 @@
-// All pairs: every rank meets every other once, in size - 1 steps without a hot spot.
+// All pairs: every rank exchanges with every other once, in size - 1 steps without a hot spot.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -6,12 +6,12 @@
 
 namespace chorale::topology {
 
-/// The steps of one rank in an alltoall. Where size is a power of two, step i exchanges with rank xor i; else
-/// it sends to (rank + i) mod size and receives from (rank - i) mod size. Each rank is target of one in a
-/// step. Source: P5 section 2.
+/// The steps of one rank in an alltoall. If size is a power of two, step i exchanges with rank xor i;
+/// otherwise it sends to (rank + i) mod size and receives from (rank - i) mod size. In each step every rank
+/// receives from exactly one rank. Source: P5 section 2.
 class all_pairs {
  public:
-  /// With whom this rank exchanges, and in which step.
+  /// A step of this rank and its peers.
   struct step {
     int index;  ///< i, from 1 to size - 1
     int to;
@@ -40,23 +40,24 @@ class all_pairs {
   int size_ = 1;
 };
 
-/// Which steps of an alltoall are taken for something that each partner costs, as connections do: at least
-/// `wanted` of them, with as few partners as may be. Where `size` is a power of two these are the first. Else
-/// they come in pairs, i and size - i, which have the same two partners; of an even `size` step size / 2 has
-/// but one, and goes to make an odd number. `wanted` below 0 is 0. Source: P5 section 4.3 (the k steps).
+/// Selects at least `wanted` steps of an alltoall with as few different partners as possible, for a resource
+/// needed per partner, such as a connection. If `size` is a power of two, these are the first steps.
+/// Otherwise they are pairs of steps i and size - i, which have the same two partners; if `size` is even,
+/// step size / 2 has only one partner, and is added if `wanted` is odd. A negative `wanted` counts as 0.
+/// Source: P5 section 4.3 (the k steps).
 class nearest_steps {
  public:
-  /// `wanted` steps at least of a group of `size` ranks.
+  /// At least `wanted` steps for a group of `size` ranks.
   constexpr nearest_steps(int size, int wanted)
       : size_(size),
         wanted_(wanted < 0          ? 0
                 : wanted < size - 1 ? wanted
                                     : size - 1) {}
 
-  /// How many: what was wanted, at most all; one more where `size` and that are odd. Each rank has as many
-  /// partners in them.
+  /// The number of selected steps: `wanted`, at most all; one more if both `size` and that number are odd.
+  /// Each rank has as many partners in these steps.
   [[nodiscard]] constexpr int count() const { return wanted_ + (size_ % 2 == 1 && wanted_ % 2 == 1 ? 1 : 0); }
-  /// Whether step `index`, from 1 to size - 1, is one of them.
+  /// Whether step `index`, from 1 to size - 1, is selected.
   [[nodiscard]] constexpr bool contain(int index) const {
     if (is_power_of_two(size_)) return index <= wanted_;
     const int distance = index < size_ - index ? index : size_ - index;

@@ -1,4 +1,4 @@
-// Integer helpers the topologies share: logarithms, wrapping, and the check of rank, size and root.
+// Integer helpers that topologies share: logarithms, wrapping, and checks of rank, size and root.
 #pragma once
 
 #include <bit>
@@ -8,13 +8,13 @@
 
 namespace chorale::topology {
 
-/// Largest group a topology describes: keeps every sum of a rank and a distance inside `int`.
+/// The largest group of a topology; keeps every sum of a rank and a distance within `int`.
 inline constexpr int max_size = 1 << 30;
 
 /// A contiguous range of ranks, or of the blocks that belong to them: [first, first + count).
 struct rank_range {
   int first = 0;  ///< rank
-  int count = 0;  ///< how many ranks, `first` included
+  int count = 0;  ///< number of ranks, including `first`
   friend constexpr bool operator==(const rank_range&, const rank_range&) = default;
 };
 

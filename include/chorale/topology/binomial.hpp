@@ -8,7 +8,7 @@
 
 namespace chorale::topology {
 
-/// One rank's place in the binomial tree over `size` ranks below `root`; any size, any root.
+/// One rank's place in the binomial tree of `size` ranks with root `root`; any size, any root.
 ///
 /// In virtual ranks v = (rank - root) mod size: the parent of v is v without its lowest set bit, and the
 /// subtree of v is the contiguous range of virtual ranks [v, v + subtree_size()). Cost: ceil(log2 size) steps
@@ -49,7 +49,7 @@ class binomial {
   }
   /// The distances to the children are the powers of two below subtree_size().
   [[nodiscard]] constexpr child_range children() const { return {rank_, size_, ceil_log2(subtree_size())}; }
-  /// Ranks in the subtree headed by this rank, itself included.
+  /// Number of ranks in the subtree of this rank, including itself.
   [[nodiscard]] constexpr int subtree_size() const {
     if (is_root()) return size_;
     const int full = virtual_ & -virtual_;

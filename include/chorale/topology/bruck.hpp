@@ -1,4 +1,4 @@
-// Bruck's patterns: rounds that grow as log n for any n, in a buffer that is rotated by the rank.
+// Bruck's patterns: O(log n) rounds for any n, in a buffer that is rotated by the rank.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -42,12 +42,13 @@ class bruck_allgather {
   int size_ = 1;
 };
 
-/// The rounds of one rank in Bruck's alltoall of radix r. Place j of the working buffer first holds the block
-/// for (rank + j) mod size, at the end the one from (rank - j) mod size. In round m, at distance d = r^m,
-/// message i of i = 0 .. r - 2 takes every place whose digit m to the base r is i + 1 to (rank + (i + 1) d)
-/// mod size, and brings the same places from (rank - (i + 1) d) mod size, as far as (i + 1) d < size. Cost:
-/// ceil(log_r size) rounds of at most r - 1 messages; a block travels once for each of its digits that is not
-/// zero.  Source: Bruck, Ho, Kipnis, Upfal and Weathersby, 1997; P5 section 2 for r = 2.
+/// The rounds of one rank in Bruck's alltoall of radix r. Place j of the working buffer holds the block for
+/// (rank + j) mod size at the start, and the block from (rank - j) mod size at the end. In round m, at
+/// distance d = r^m, message i = 0 .. r - 2 sends the blocks in all places whose base-r digit m is i + 1 to
+/// (rank + (i + 1) d) mod size, and receives blocks for the same places from (rank - (i + 1) d) mod size, for
+/// all i with (i + 1) d < size. Cost: ceil(log_r size) rounds of at most r - 1 messages; a block travels once
+/// for each of its digits that is not zero. Source: Bruck, Ho, Kipnis, Upfal and Weathersby, 1997; P5 section
+/// 2 for r = 2.
 class bruck_alltoall {
  public:
   /// The messages of one round.
@@ -59,8 +60,8 @@ class bruck_alltoall {
     [[nodiscard]] constexpr int to(int i) const { return wrap(rank_ + (i + 1) * distance_, size_); }
     /// Sender of message `i` in [0, count()).
     [[nodiscard]] constexpr int from(int i) const { return wrap(rank_ - (i + 1) * distance_, size_); }
-    /// Calls `use(place)` for the places that travel in message `i`, in ascending order. No message of the
-    /// round has more of them than message 0.
+    /// Calls `use(place)` for each block position sent in message `i`, in ascending order. Message 0 has the
+    /// most blocks of its round.
     template <class Use>
     constexpr void each_place(int i, Use&& use) const {
       const long long cycle = static_cast<long long>(distance_) * radix_;

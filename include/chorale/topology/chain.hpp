@@ -1,4 +1,4 @@
-// Chain: each rank has one behind it.
+// Chain: each rank forwards to the next.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -6,8 +6,8 @@
 
 namespace chorale::topology {
 
-/// One rank's place in the chain root, root + 1, ..., root - 1 (mod size); a tree in which everyone has one
-/// child, but for the last. Cost: size - 1 steps until the last rank is reached; every rank sends once.
+/// One rank's place in the chain root, root + 1, ..., root - 1 (mod size); a tree in which every rank but the
+/// last has one child. Cost: size - 1 steps until the last rank is reached; every rank sends once.
 class chain {
  public:
   /// At most one child.

@@ -1,4 +1,4 @@
-// Circulant graphs: reductions and gatherings in ceil(log2 n) rounds, for any n.
+// Circulant graphs: reduce-scatter and allgather in ceil(log2 n) rounds for any n.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -6,15 +6,15 @@
 
 namespace chorale::topology {
 
-/// The rounds of one rank over the circulant graph of which the distances are n halved again and again and
-/// rounded up: skip(m) = ceil(size / 2^(q - m)) for q = ceil(log2 size). Place j of a rank stands for rank
-/// (rank + j) mod size, and round m of a rank has to do with the places [skip, skip + blocks).
+/// The rounds of one rank over the circulant graph whose distances are obtained by halving `size` repeatedly,
+/// rounding up: skip(m) = ceil(size / 2^(q - m)) for q = ceil(log2 size). Place j of a rank is for the block
+/// of rank (rank + j) mod size. Round m transfers the places [skip, skip + blocks).
 ///
-/// * An *allgather* makes the rounds from the first to the last: place 0 is full at the start, and places [0,
-///   blocks) go to `below`, while places [skip, skip + blocks) come from `above`.
-/// * A *reduce-scatter* makes them from the last to the first, in `reversed()` order: places [skip, skip +
-///   blocks) go to `above`, and what comes from `below` is combined into places [0, blocks); place 0 is the
-///   result. What is combined is not in the order of the ranks.
+/// * An *allgather* runs the rounds from first to last: place 0 is full at the start; a round sends places
+///   [0, blocks) to `below` and receives places [skip, skip + blocks) from `above`.
+/// * A *reduce-scatter* runs them from last to first (`reversed()`): a round sends places [skip, skip +
+///   blocks) to `above` and combines the blocks received from `below` into places [0, blocks); place 0
+///   becomes the result. The evaluation is not in rank order.
 ///
 /// Cost: q rounds, size - 1 blocks in all.  Source: Traeff, "Optimal, non-pipelined reduce-scatter and
 /// allreduce algorithms", 2024.
@@ -50,7 +50,7 @@ class circulant {
     detail::require_group("circulant", rank, size);
   }
 
-  /// Distance of round m in [0, q), and the size for m = q.
+  /// Distance of round m in [0, q); `size` for m = q.
   [[nodiscard]] static constexpr int skip(int m, int size) {
     return ((size - 1) >> (ceil_log2(size) - m)) + 1;
   }

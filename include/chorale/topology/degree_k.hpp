@@ -13,14 +13,14 @@ constexpr bool valid_degree(int k) noexcept {
 
 /// One rank's place in the degree-k reduce tree; any size.
 ///
-/// In step s, at distance d = (k + 1)^s, a rank that is a multiple of d (k + 1) receives from rank + d,
-/// rank + 2 d, ..., rank + k d, as far as they exist; those senders are then done. The last step has a
-/// smaller degree where size is no power of k + 1.
+/// In step s, at distance d = (k + 1)^s, a rank that is a multiple of d (k + 1) receives from rank + d, rank
+/// + 2 d, ..., rank + k d, as far as they exist; the senders have then finished. The last step has a smaller
+/// degree if size is not a power of k + 1.
 ///
 /// Every subtree is a contiguous range of ranks that begins at its head, and children() lists the subtrees in
-/// ascending order. So `for (child : children()) mine = op(mine, child's)` evaluates in rank order, also
-/// for operators that do not commute. That order is why the tree is always built over real ranks with rank 0
-/// at its head: where another rank wants the result, rank 0 forwards it in one more message (deliver_to(),
+/// ascending order. So `for (child : children()) mine = op(mine, child's)` evaluates in rank order, and
+/// operators need not commute. For this order the tree always consists of real ranks with rank 0 at its head;
+/// if another rank is the root, rank 0 forwards the result in one more message (deliver_to(),
 /// deliver_from()).
 ///
 /// Cost: steps_of(size, k) = ceil(log_{k+1} size) steps; size - 1 messages, one more for a root other than 0.
@@ -34,8 +34,7 @@ class degree_k {
     constexpr child_range() = default;
     [[nodiscard]] constexpr int size() const { return count_; }
     [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
-    /// Child `i` of [0, size()). Only the last step can be incomplete, so k children belong to each before
-    /// it.
+    /// Child `i` of [0, size()). Only the last step can be incomplete; every earlier one has k children.
     constexpr int operator[](int i) const {
       const int degree = (1 << bits_) - 1;
       const int at = first_ + i;
@@ -56,7 +55,7 @@ class degree_k {
 
   /// A group of one.
   constexpr degree_k() = default;
-  /// `root` is the rank that wants the result; the tree's head is rank 0 whatever the root.
+  /// `root` is the rank that gets the result; the head of the tree is rank 0 for any root.
   /// @throws error errc::invalid_argument if rank or root is outside [0, size), or degree is not 2^m - 1.
   constexpr degree_k(int rank, int size, int degree, int root = 0) : rank_(rank), size_(size), root_(root) {
     detail::require_group("degree_k", rank, size, root);
@@ -66,7 +65,7 @@ class degree_k {
 
   /// True at the head of the tree, rank 0, where the combination ends.
   [[nodiscard]] constexpr bool is_root() const { return rank_ == 0; }
-  /// The rank this one sends its subtree's result to; -1 at the head.
+  /// The rank that gets the result of this rank's subtree; -1 at the head.
   [[nodiscard]] constexpr int parent() const {
     if (is_root()) return -1;
     return static_cast<int>(rank_ & ~((1LL << (bits_ * (steps() + 1))) - 1));
@@ -76,20 +75,20 @@ class degree_k {
     for (int step = 0; step < steps(); ++step) count += children_in(step);
     return {rank_, bits_, 0, count};
   }
-  /// The at most k children of one step of [0, steps()).
+  /// The children of one step in [0, steps()), at most k.
   [[nodiscard]] constexpr child_range children(int step) const {
     return {rank_, bits_, step * degree(), children_in(step)};
   }
-  /// Steps in which this rank may receive, numbered from 0. Other ranks than 0 send in the step after these.
+  /// Number of steps in which this rank may receive. A rank other than 0 sends in the step after these.
   [[nodiscard]] constexpr int steps() const {
     return is_root() ? steps_of(size_, degree()) : trailing_zeros(rank_) / bits_;
   }
-  /// Ranks whose operands this rank's result holds.
+  /// The ranks whose operands are in this rank's result.
   [[nodiscard]] constexpr rank_range subtree() const {
     const long long full = is_root() ? size_ : 1LL << (bits_ * steps());
     return {rank_, full < size_ - rank_ ? static_cast<int>(full) : size_ - rank_};
   }
-  /// The k of the tree.
+  /// k.
   [[nodiscard]] constexpr int degree() const { return (1 << bits_) - 1; }
 
   /// At rank 0: the root that the result is forwarded to, -1 if that is rank 0 itself. Elsewhere -1.
@@ -97,7 +96,7 @@ class degree_k {
   /// At a root other than rank 0: the rank (0) that the result comes from. Elsewhere -1.
   [[nodiscard]] constexpr int deliver_from() const { return rank_ != 0 && rank_ == root_ ? 0 : -1; }
 
-  /// ceil(log_{degree+1} size), the steps until rank 0 has heard of everyone.
+  /// ceil(log_{degree+1} size), the steps until rank 0 has the operands of all ranks.
   /// @throws error errc::invalid_argument if degree is not 2^m - 1.
   [[nodiscard]] static constexpr int steps_of(int size, int degree) {
     if (!valid_degree(degree)) detail::reject("degree_k", "degree", degree, "2^m - 1: 1, 3, 7, 15, ...");

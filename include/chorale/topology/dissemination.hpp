@@ -1,4 +1,4 @@
-// Dissemination pattern: everyone knows of everyone after ceil(log2 n) rounds.
+// Dissemination pattern: every rank has heard from every other, directly or not, after ceil(log2 n) rounds.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -10,7 +10,7 @@ namespace chorale::topology {
 /// Cost: ceil(log2 size) rounds for any size, none for one rank.  Source: P1 section 3.2.
 class dissemination {
  public:
-  /// Whom this rank signals in a round, and who signals it.
+  /// A round of this rank and its peers.
   struct round {
     int index;  ///< m, from 0
     int to;

@@ -1,4 +1,4 @@
-// k-way dissemination: everyone tells k others a round.
+// k-way dissemination: every rank signals k others in each round.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -6,10 +6,10 @@
 
 namespace chorale::topology {
 
-/// The rounds of one rank in a k-way dissemination: in round m, at distance d = (k + 1)^m, it tells rank + j
-/// d and hears from rank - j d (mod size) for j = 1 .. k, as far as j d < size. No two of those distances are
-/// equal, so a rank hears from another at most once. Cost: ceil(log_{k+1} size) rounds of at most k messages.
-/// Source: P1 section 3.2 for k = 1.
+/// The rounds of one rank in a k-way dissemination: in round m, at distance d = (k + 1)^m, it signals rank +
+/// j d and waits for rank - j d (mod size) for j = 1 .. k, as far as j d < size. All these distances are
+/// different, so a rank signals each other at most once. Cost: ceil(log_{k+1} size) rounds of at most k
+/// messages. Source: P1 section 3.2 for k = 1.
 class dissemination_k {
  public:
   /// The peers of one round.

@@ -1,4 +1,4 @@
-// The iterator of every range of steps: an index into something that computes its elements.
+// The iterator of all ranges of steps: an index into an object that computes its elements.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,8 @@
 
 namespace chorale::topology {
 
-/// Forward iterator over `steps[0]`, `steps[1]`, ... It holds a copy of `Steps` (a few integers), so that it
-/// outlives the temporary it came from: `for (int child : binomial{r, n, root}.children())` is right.
+/// Forward iterator over `steps[0]`, `steps[1]`, ... It holds a copy of `Steps` (a few integers), so it may
+/// outlive a temporary: `for (int child : binomial{r, n, root}.children())` is correct.
 template <class Steps>
 class index_iterator {
  public:
@@ -33,7 +33,7 @@ class index_iterator {
     ++index_;
     return before;
   }
-  /// Meaningful for two iterators of the same range only, as usual.
+  /// Precondition: both iterators belong to the same range.
   friend constexpr bool operator==(const index_iterator& a, const index_iterator& b) {
     return a.index_ == b.index_;
   }

@@ -1,4 +1,4 @@
-// Pairwise exchange (recursive doubling) for signals, with no order among them.
+// Pairwise exchange (recursive doubling) for signals, which need no order.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -6,13 +6,13 @@
 
 namespace chorale::topology {
 
-/// The steps of one rank. Where size is a power of two: log2 size exchanges with rank xor 2^m. Else, with P
-/// the largest power of two below size, the ranks from P on signal rank - P first and wait for it at the end;
-/// the ranks below P exchange among themselves in between: floor(log2 size) + 2 steps.  Source: P1
-/// section 3.1.
+/// The steps of one rank. If size is a power of two: log2 size exchanges with rank xor 2^m. Otherwise, with P
+/// the largest power of two below size, a surplus rank (P or above) first signals rank - P and waits for its
+/// signal at the end; in between, the ranks below P exchange among themselves: floor(log2 size) + 2 steps.
+/// Source: P1 section 3.1.
 class pairwise_exchange {
  public:
-  /// What a step asks of this rank.
+  /// What this rank does in a step.
   enum class kind {
     send,      ///< signal the peer
     receive,   ///< wait for the peer
@@ -22,8 +22,8 @@ class pairwise_exchange {
   struct step {
     pairwise_exchange::kind kind;  ///< what to do
     int peer;                      ///< with which rank
-    /// Number of the step, the same on both sides and in [0, steps_of(size)): m for the exchanges, then
-    /// one for the first signal of the surplus ranks and one for the last.
+    /// Number of the step, the same on both sides, in [0, steps_of(size)): m for the exchanges, then one each
+    /// for the first and the last signal of a surplus rank.
     int index;
   };
 
@@ -34,7 +34,7 @@ class pairwise_exchange {
     detail::require_group("pairwise_exchange", rank, size);
   }
 
-  /// Steps of this rank: 2 for a surplus rank, 2 more than the exchanges for the rank that looks after one.
+  /// Steps of this rank: 2 for a surplus rank, 2 more than the exchanges for its partner.
   [[nodiscard]] constexpr int size() const {
     return is_surplus() ? 2 : floor_log2(size_) + (has_surplus() ? 2 : 0);
   }

@@ -6,35 +6,35 @@
 
 namespace chorale::topology {
 
-/// The steps of one rank; any size. With P the largest power of two in size and R = size - P:
-///  1. fold: of the first 2 R ranks each odd one gives its operand to the even neighbour below and leaves;
-///  2. log2 P exchanges among the P that stay: both sides send what they hold and combine;
-///  3. unfold: the even neighbour sends the result back.
-/// Neighbours fold, not far ranks, so that what a rank holds is at each time the operands of a contiguous
-/// range of ranks, and the peer's is the range that touches it from the left or the right: no operator needs
-/// to commute. Cost: log2 size steps for a power of two, else floor(log2 size) + 2. Source: P4 section 2.3
-/// for the exchanges; the fold of neighbours is what rank order asks for.
+/// The steps of one rank; any size. With P the largest power of two in size and R = size - P: 1. fold: each
+/// odd rank among the first 2 R sends its operand to the even rank below it and leaves; 2. log2 P exchanges
+/// among the remaining P ranks: partners send each other the operands they hold; 3. unfold: the even rank
+/// sends the result back.
+/// Neighbours fold, not distant ranks, so that a rank always holds the operands of a contiguous range of
+/// ranks, and its peer those of the adjacent range on the left or right: operators need not commute. Cost:
+/// log2 size steps for a power of two, else floor(log2 size) + 2. Source: P4 section 2.3 for the exchanges;
+/// neighbours fold to keep rank order.
 class recursive_doubling {
  public:
-  /// What a step asks of this rank.
+  /// What this rank does in a step.
   enum class kind {
-    send_operand,     ///< fold: send to peer, take part again in receive_result
+    send_operand,     ///< fold: send to peer, then skip to receive_result
     receive_operand,  ///< fold: receive from peer and combine
-    exchange,         ///< send what is held to peer, receive what it holds and combine
+    exchange,         ///< send held operands to peer, receive its own and combine
     send_result,      ///< unfold: send the result to peer
-    receive_result,   ///< unfold: receive the result from peer, replacing what is held
+    receive_result,   ///< unfold: receive the result from peer
   };
   /// A step of this rank.
   struct step {
     recursive_doubling::kind kind;  ///< what to do
     int peer;                       ///< with which rank
-    /// Number of the step, the same on both sides and in [0, steps_of(size)): m for the exchanges, then one
-    /// for the fold and one for the unfold.
+    /// Number of the step, the same on both sides, in [0, steps_of(size)): m for the exchanges, then one each
+    /// for the fold and the unfold.
     int index;
-    rank_range sent;      ///< ranks whose operands (blocks) go to the peer; count 0 where nothing is sent
-    rank_range received;  ///< ranks whose operands (blocks) come from the peer; count 0 where nothing comes
+    rank_range sent;      ///< ranks whose operands (blocks) go to the peer; count 0 if none
+    rank_range received;  ///< ranks whose operands (blocks) come from the peer; count 0 if none
 
-    /// To combine: the peer's operand stands on the left, op(peer's, mine); if not, op(mine, peer's).
+    /// Whether the peer's operand is the left one: op(peer's, mine), otherwise op(mine, peer's).
     [[nodiscard]] constexpr bool peer_is_left() const { return received.first < sent.first; }
   };
 
@@ -78,7 +78,8 @@ class recursive_doubling {
   [[nodiscard]] constexpr int surplus() const { return size_ - (1 << floor_log2(size_)); }
   [[nodiscard]] constexpr bool is_folded() const { return rank_ < 2 * surplus(); }
   [[nodiscard]] constexpr bool leaves() const { return rank_ % 2 == 1; }
-  /// First rank of survivor `s`, who holds it and, in the fold's part, its neighbour. Also right for s = P.
+  /// Real rank of survivor `s`, which after the fold holds its own operand and perhaps its neighbour's;
+  /// `size` for s = P.
   [[nodiscard]] constexpr int first_of(int s) const { return s < surplus() ? 2 * s : s + surplus(); }
   [[nodiscard]] constexpr rank_range held(int survivor, int exchange) const {
     const int first = survivor >> exchange << exchange;

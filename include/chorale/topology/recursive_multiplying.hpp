@@ -8,25 +8,24 @@
 
 namespace chorale::topology {
 
-/// The part of one rank; any size. With P the largest power of k that is at most `size`, the ranks are
-/// divided into P teams of neighbours, at most k ranks each and as even as can be:
-///  1. fold: the lowest rank of a team, its leader, takes the operands of the others in their order;
-///  2. log_k P rounds, for leaders alone, each among the k of teams at distance 1, k, k^2, ...: all send what
-///     they hold to all, and each combines what the k hold;
-///  3. unfold: the leader sends the result to the others of its team.
-/// What a leader holds is at each time the operands of a contiguous range of ranks, and those of the k of a
-/// round follow each other in the order of their digits: no operator needs to commute. Cost: log_k P rounds
-/// of k - 1 messages, and two steps of up to k - 1 more where size is no power of k.
-/// Source: Wilkins et al., "Generalized collective algorithms for the exascale era", 2023, which folds rank r
-/// onto rank r mod P; neighbours fold here for the sake of rank order.
+/// The rounds of one rank; any size. With P the largest power of k that is at most `size`, the ranks are
+/// divided into P teams of neighbours, of sizes as equal as possible and at most k: 1. fold: the leader of a
+/// team, its lowest rank, receives the operands of the others in rank order; 2. log_k P rounds among leaders
+/// only: in each, the leaders of k teams at distance 1, k, k^2, ... send each other the operands they hold,
+/// and each combines them all; 3. unfold: the leader sends the result to the others of its team. A leader
+/// always holds the operands of a contiguous range of ranks, and the ranges of the k leaders of a round
+/// follow each other in the order of their digits: operators need not commute. Cost: log_k P rounds of k - 1
+/// messages, and two steps of up to k - 1 messages if size is not a power of k. Source: Wilkins et al.,
+/// "Generalized collective algorithms for the exascale era", 2023, which folds rank r onto rank r mod P;
+/// neighbours fold here, to keep rank order.
 class recursive_multiplying {
  public:
   /// The leaders that exchange in one round.
   class round {
    public:
-    /// Which of them this rank is, in [0, k).
+    /// This rank's index among them, in [0, k).
     [[nodiscard]] constexpr int digit() const { return digit_; }
-    /// The one of digit `j` in [0, k).
+    /// The leader with digit `j` in [0, k).
     [[nodiscard]] constexpr int leader(int j) const {
       return first_of(lowest_ + j * distance_, size_, teams_);
     }
@@ -63,7 +62,7 @@ class recursive_multiplying {
 
   /// The lowest rank of this rank's team.
   [[nodiscard]] constexpr int leader() const { return first_of(team_, size_, teams_); }
-  /// Whether this rank is the leader of its group.
+  /// Whether this rank is the leader of its team.
   [[nodiscard]] constexpr bool is_leader() const { return rank_ == leader(); }
   /// The other ranks of the team.
   [[nodiscard]] constexpr rank_range followers() const {
@@ -71,7 +70,7 @@ class recursive_multiplying {
     return {first, first_of(team_ + 1, size_, teams_) - first};
   }
 
-  /// Rounds of a leader; nobody else makes any.
+  /// Rounds of a leader; 0 for other ranks.
   [[nodiscard]] constexpr int size() const {
     int rounds = 0;
     for (long long reached = 1; reached < teams_; reached *= degree_) ++rounds;
@@ -87,7 +86,7 @@ class recursive_multiplying {
   [[nodiscard]] constexpr auto end() const { return index_iterator<recursive_multiplying>{*this, size()}; }
 
  private:
-  /// The lowest rank of a team. The first size mod teams have one rank more than the others.
+  /// The lowest rank of a team. The first (size mod teams) teams have one rank more than the others.
   [[nodiscard]] static constexpr int first_of(int team, int size, int teams) {
     return team * (size / teams) + std::min(team, size % teams);
   }

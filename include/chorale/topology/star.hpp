@@ -1,4 +1,4 @@
-// Star: everyone is a child of the root.
+// Star: every other rank is a child of the root.
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
@@ -10,7 +10,7 @@ namespace chorale::topology {
 /// ... (mod size). Cost: one step of size - 1 messages at the root.
 class star {
  public:
-  /// All ranks but the root, upwards from it.
+  /// All ranks but the root, in ascending order from root + 1, wrapping around.
   class child_range {
    public:
     constexpr child_range() = default;
