@@ -34,7 +34,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// Of __cxa_eh_globals in the Itanium C++ ABI: a pointer and an unsigned int.
+/// The size of __cxa_eh_globals in the Itanium C++ ABI: a pointer and an unsigned int.
 constexpr std::size_t exceptions_bytes = sizeof(void*) + sizeof(unsigned);
 
 }  // namespace
@@ -65,7 +65,7 @@ void stack_pool::give_back(stack s) {
   free_.push_back(s);
 }
 
-/// What a new context finds on its stack when it is switched to for the first time.
+/// What a new context finds on its stack when control first switches to it.
 struct context::start {
   static void run(boost::context::detail::transfer_t from) noexcept {
     auto** const both = static_cast<context**>(from.data);
@@ -123,7 +123,7 @@ void context::arrived([[maybe_unused]] context& from) noexcept {
   const void* bottom = nullptr;
   std::size_t bytes = 0;
   __sanitizer_finish_switch_fiber(sanitizer_, &bottom, &bytes);
-  // The thread's own stack is learned when it is left.
+  // The bounds of the thread's own stack become known when the thread first leaves it.
   if (from.memory_.memory == nullptr && from.entry_ == nullptr)
     from.memory_ = {const_cast<std::byte*>(static_cast<const std::byte*>(bottom)), bytes};
 #endif

@@ -12,17 +12,17 @@ struct stack {
   std::size_t bytes = 0;
 };
 
-/// Stacks of one size, kept for the next who needs one.
+/// Stacks of one size, kept for reuse.
 class stack_pool {
  public:
   /// `bytes` is rounded up to whole pages.
   explicit stack_pool(std::size_t bytes) noexcept;
   stack_pool(const stack_pool&) = delete;
   stack_pool& operator=(const stack_pool&) = delete;
-  /// Unmaps those that have been given back.
+  /// Unmaps the stacks that have been given back.
   ~stack_pool();
 
-  /// @throws std::bad_alloc if the system gives no memory.
+  /// @throws std::bad_alloc if the system has no memory.
   [[nodiscard]] stack take();
   void give_back(stack s);
 
@@ -31,22 +31,22 @@ class stack_pool {
   std::vector<stack> free_;
 };
 
-/// A flow of execution on a stack: the thread's own, or one that was made for it. At each instant one of
-/// those of a thread runs. It keeps what the run-time libraries know of a stack: exceptions under way, and
-/// what sanitizers ask for.
+/// A flow of execution on a stack: the thread's own, or one created for a fiber. One context of a thread runs
+/// at a time. A context keeps the state that run-time libraries hold for each stack: exceptions under way,
+/// and what sanitizers need.
 class context {
  public:
-  /// That of the thread itself, which runs.
+  /// The context of the thread itself, which is running.
   context() noexcept = default;
-  /// One that calls `entry(argument)` once it is switched to. `entry` does not return.
+  /// A context that calls `entry(argument)` once control switches to it. `entry` does not return.
   context(stack s, void (*entry)(void*) noexcept, void* argument) noexcept;
   context(const context&) = delete;
   context& operator=(const context&) = delete;
   ~context();
 
-  /// Leaves this context, which runs, for `to`; returns when another switches back.
+  /// Switches from this running context to `to`; returns when another context switches back.
   void switch_to(context& to) noexcept;
-  /// The same for good: its stack may be given back once another runs.
+  /// Like `switch_to`, but for good: this context's stack may be given back once another context runs.
   void leave_for(context& to) noexcept;
   [[nodiscard]] stack memory() const noexcept { return memory_; }
 
@@ -55,11 +55,11 @@ class context {
   void jump(context& to, bool for_good) noexcept;
   void arrived(context& from) noexcept;
 
-  void* place_ = nullptr;  ///< where it goes on
+  void* place_ = nullptr;  ///< the saved stack position
   stack memory_;
   void (*entry_)(void*) noexcept = nullptr;
   void* argument_ = nullptr;
-  /// What the C++ run time keeps of a thread: the exceptions that are caught, and how many are under way.
+  /// The C++ run time's state of a thread: the exceptions that are caught, and the number under way.
   void* exceptions_[2]{};
   void* sanitizer_ = nullptr;
 };

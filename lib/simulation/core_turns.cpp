@@ -63,7 +63,7 @@ void core_turns::hurry(fiber& who, instant due) {
   plan(who.place.host, *who.place.last);
 }
 
-/// The core's next turn is as its line says now.
+/// Replaces the planned turn of a core by the next one that its queue gives.
 void core_turns::plan(std::size_t of, std::size_t core) {
   host& at = *hosts_[of];
   queue_->cancel(at.turns[core]);
@@ -72,7 +72,7 @@ void core_turns::plan(std::size_t of, std::size_t core) {
   at.turns[core] = queue_->add(turn->when, [this, &at, core, turn = *turn] {
     at.cores[core].begin(turn);
     *next_ = fibers_[turn.who];
-    // What else it was to go on by is over.
+    // Any other event that would have resumed the fiber is void.
     queue_->cancel((*next_)->turn);
   });
 }

@@ -1,4 +1,4 @@
-// When fibers have a core, on hosts with more ranks than cores.
+// Which fibers have a core, on hosts with more ranks than cores.
 #pragma once
 
 #include <cstddef>
@@ -17,46 +17,46 @@ struct fiber;
 
 /// Hosts whose ranks may outnumber their cores: rank `i` lives on host `i / ranks_per_host`.
 struct shared_hosts {
-  int ranks = 0;  ///< in all; 0: each rank has a core to itself
+  int ranks = 0;  ///< in the simulation; 0: each rank has a core to itself
   int ranks_per_host = 1;
   int cores = 1;  ///< of each host
   core_costs costs;
 };
 
-/// A fiber's place among those that share cores with it.
+/// A fiber's state among those that share cores with it.
 struct core_place {
   host_cores* of = nullptr;  ///< null: it has a core to itself
   std::size_t host = 0;
-  shared_core::thread number = 0;   ///< as cores know it
-  std::optional<std::size_t> last;  ///< the core that it had last, or is in line for
-  bool can_run = false;             ///< has that core, or is in line for it
-  int changes = 0;                  ///< of what it polls since it gave way, while others had its core
+  shared_core::thread number = 0;   ///< the fiber's number in `host_cores`
+  std::optional<std::size_t> last;  ///< the core that it had last, or queues for
+  bool can_run = false;             ///< has that core, or queues for it
+  int changes = 0;  ///< to memory that it polls, since it gave way, while other fibers had its core
 };
 
-/// Has fibers take turns on the cores of their hosts: an event for each core that is shared, at which it goes
-/// to the next that has something to do. Where a host has a core for each of its ranks this does nothing.
+/// Makes fibers take turns on the cores of their hosts. Each shared core has an event at which it passes to
+/// the next fiber that has something to do. Does nothing where a host has a core for each of its ranks.
 class core_turns {
  public:
-  /// `next` is set to the fiber whose turn it is.
+  /// `next` is set to the fiber that runs next.
   core_turns(event_queue& queue, fiber*& next, const shared_hosts& hosts);
 
-  /// A new fiber gets its place.
+  /// Registers a new fiber.
   void adopt(fiber& born);
-  /// It can run from now on, if it could not before, and does when it has a core.
+  /// Makes the fiber runnable, if it is not; it runs when it has a core.
   void compete(fiber& who, instant now);
-  /// It sleeps, waits or has ended: others may have its core, if it has one.
+  /// The fiber sleeps, waits or has ended: other fibers may use its core, if it has one.
   void leave(fiber& who, instant now);
-  /// Others have its core first, until it has something to see, at `due` at the latest.
+  /// The other fibers of its core run first, until the fiber has something to see, at `due` at the latest.
   void give_way(fiber& who, instant now, instant due);
-  /// Whether it has a shared core, so that others wait for it.
+  /// Whether the fiber has a shared core, for which others may be waiting.
   [[nodiscard]] static bool has_core(const fiber& who) noexcept;
-  /// It has something to see, or to do, from `due` on.
+  /// From `due` on the fiber has something to see or to do.
   void hurry(fiber& who, instant due);
 
  private:
   struct host {
     host_cores cores;
-    std::vector<event_id> turns;  ///< by which each core goes on
+    std::vector<event_id> turns;  ///< the pending event of each core
   };
   void plan(std::size_t of, std::size_t core);
 
@@ -64,7 +64,7 @@ class core_turns {
   fiber** next_;
   shared_hosts about_;
   std::vector<std::unique_ptr<host>> hosts_;  ///< null where each rank has a core
-  std::vector<fiber*> fibers_;                ///< by the numbers under which cores know them
+  std::vector<fiber*> fibers_;                ///< indexed by their numbers in `host_cores`
 };
 
 }  // namespace chorale::simulation

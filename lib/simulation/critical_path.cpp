@@ -27,7 +27,7 @@ class walk {
     }
   }
 
-  /// The walk ends on ranks that come to where their phases begin.
+  /// The walk ends on a rank where the rank's phase begins.
   void end_with(const std::vector<phase_record>& phases) {
     for (const auto& one : phases) begins_[one.rank] = one.begin;
   }
@@ -38,7 +38,7 @@ class walk {
       const auto begin = begins_.find(flow_.rank);
       const instant least = begin == begins_.end() ? window_.begin : begin->second;
       if (at_ <= least) {
-        // It may have posted something in the phase before.
+        // The sender may have posted the message in the phase before.
         window_.begin = at_;
         break;
       }
@@ -52,10 +52,10 @@ class walk {
   }
 
  private:
-  /// One record back on the processor that the walk has come to.
+  /// Goes back by one record on the current processor.
   void step() {
     auto& all = flows_[flow_];
-    // It may come back to a processor later, but never to a later time.
+    // The walk may return to a processor, but never to a later time.
     while (!all.empty() && all.back()->begin >= at_) all.pop_back();
     if (all.empty()) return add(path_part::kind::unknown, {.rank = flow_.rank}, first_);
     const record& last = *all.back();
@@ -64,7 +64,7 @@ class walk {
     add(path_part::kind::recorded, last, last.begin);
   }
 
-  /// From a wait to the message that ended it, and to its sender. False if that is not known.
+  /// Goes from a wait to the message that ended it, and to the sender. False if the message is not known.
   bool follow(const record& ended) {
     const bool answered = ended.what == activity::wait_for_answer;
     const stages way = way_to(ended.rank, ended.message, answered);
@@ -73,19 +73,19 @@ class walk {
     first_ = window_.begin;
     add(path_part::kind::notice, seen, way.back()->end);
     for (auto one = way.rbegin(); one != way.rend(); ++one) {
-      // An acknowledgement leaves before all is in memory.
+      // An acknowledgement leaves before all data are in memory.
       if ((*one)->begin < at_) add(path_part::kind::recorded, **one, (*one)->begin);
     }
     flow_ = {way.front()->rank, way.front()->thread};
     return true;
   }
 
-  /// The stages by which a message has come to a rank, or the answer to one that the rank has sent; empty if
-  /// one is missing.
+  /// The stages by which a message has reached a rank, or by which the answer to the rank's own message came
+  /// back; empty if a stage is missing.
   stages way_to(int rank, std::uint64_t message, bool answered) const {
     const auto found = messages_.find(message);
     if (found == messages_.end()) return {};
-    // Of several copies, and of what was sent more than once, the last that came counts.
+    // Of several copies or retransmissions, the last that arrived counts.
     const auto last = [&](activity what, const auto& fits) -> const record* {
       const auto one = std::find_if(found->second.rbegin(), found->second.rend(), [&](const record* r) {
         return r->what == what && r->end <= at_ && fits(*r);
@@ -102,7 +102,7 @@ class walk {
     return way;
   }
 
-  /// Everything from `begin` to where the walk stands.
+  /// Adds the part from `begin` to the current time of the walk.
   void add(path_part::kind kind, record of, instant begin) {
     begin = std::max(begin, first_);
     if (begin >= at_) return;
@@ -112,9 +112,9 @@ class walk {
   }
 
   window window_;
-  instant first_;  ///< of the part that comes next
+  instant first_;  ///< the earliest begin of the next part
   instant at_;
-  std::map<int, instant> begins_;  ///< of the phases of ranks
+  std::map<int, instant> begins_;  ///< of each rank's phase
   processor flow_;
   std::map<processor, std::vector<const record*>> flows_;
   std::unordered_map<std::uint64_t, stages> messages_;

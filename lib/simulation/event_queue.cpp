@@ -6,10 +6,10 @@ namespace chorale::simulation {
 namespace {
 
 constexpr std::size_t cache_line = 64;
-/// So many events before their turn slots are fetched, and what the events are about.
+/// The slots of events are prefetched this many events ahead, and the objects of events `ahead`.
 constexpr std::size_t slots_ahead = 8;
 constexpr std::size_t ahead = 3;
-/// Of what an event is about.
+/// The size of what is prefetched of an event's object.
 constexpr std::size_t fetched_bytes = 4 * cache_line;
 
 }  // namespace
@@ -39,7 +39,7 @@ void event_queue::happen() {
   entries_.take_first();
   fetch_ahead();
   slot& s = at(number);
-  // From here on nobody can cancel it, and the queue may be empty; its slot is free when it has been called.
+  // From here on the event cannot be cancelled, and the queue may be empty; the slot is free after the call.
   ++s.generation;
   --pending_;
   struct freed {
@@ -80,8 +80,8 @@ void event_queue::fetch_ahead() noexcept {
     fetch(reinterpret_cast<std::uintptr_t>(&at(later->what.slot)), sizeof(slot));
   const auto* const sooner = entries_.after_first(ahead);
   if (sooner == nullptr) return;
-  // Functions of events capture first what they are members of, and then what they are about. If it is no
-  // address, the prefetch does nothing.
+  // The function of an event captures first its owner, then its object. If the second capture is no address,
+  // the prefetch does nothing.
   std::uintptr_t about = 0;
   std::memcpy(&about, at(sooner->what.slot).place + sizeof about, sizeof about);
   fetch(about, fetched_bytes);

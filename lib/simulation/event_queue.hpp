@@ -1,4 +1,4 @@
-// What is to happen in a simulation, in the order of time.
+// The future events of a simulation, ordered by time.
 #pragma once
 
 #include <cstddef>
@@ -15,15 +15,15 @@
 
 namespace chorale::simulation {
 
-/// Names an event that has been added. That of an event that has happened or was cancelled names none.
+/// Names an event that has been added. Once the event has happened or was cancelled, the name is void.
 struct event_id {
   std::uint32_t slot = UINT32_MAX;
   std::uint32_t generation = 0;
 };
 
-/// Functions to be called at instants: the earliest first, equal instants in the order of insertion. They
-/// cost memory only where there have never been so many. A function of up to `event_queue::room` bytes lies
-/// in the queue itself.
+/// Functions to be called at given instants: the earliest first, those of equal instants in the order of
+/// insertion. Memory grows only with the largest number of pending events. A function of up to
+/// `event_queue::room` bytes lies in the queue itself.
 class event_queue {
  public:
   static constexpr std::size_t room = 64;
@@ -31,22 +31,22 @@ class event_queue {
   event_queue() = default;
   event_queue(const event_queue&) = delete;
   event_queue& operator=(const event_queue&) = delete;
-  /// What has not happened never will: its functions are destroyed.
+  /// Destroys the functions of pending events without calling them.
   ~event_queue();
 
   [[nodiscard]] bool empty() const noexcept { return pending_ == 0; }
-  /// The instant of the first event. Not of an empty queue.
+  /// The instant of the first event. Precondition: the queue is not empty.
   [[nodiscard]] instant first();
   template <class F>
   event_id add(instant when, F&& what);
-  /// Whether the event was still to come. It will not.
+  /// Cancels an event. @returns whether it was pending.
   bool cancel(event_id event) noexcept;
-  /// Takes the first event out and calls its function, which may add and cancel others.
+  /// Removes the first event and calls its function, which may add and cancel events.
   void happen();
 
  private:
   struct slot {
-    /// Calls what is in `place` if that is asked for, and destroys it.
+    /// Calls the function in `place` if `call` is true, and destroys it.
     void (*act)(void* place, bool call) = nullptr;
     std::uint32_t generation = 0;
     std::uint32_t next_free = none;
@@ -61,7 +61,7 @@ class event_queue {
   std::uint32_t take_slot();
   void free_slot(std::uint32_t number) noexcept;
   void drop_cancelled();
-  /// Prefetches what comes next while this event happens; with many pending it is not in the cache.
+  /// Prefetches the next events while this one happens; with many pending they are not in the cache.
   void fetch_ahead() noexcept;
   static void fetch(std::uintptr_t begin, std::size_t bytes) noexcept;
 

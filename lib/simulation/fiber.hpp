@@ -28,19 +28,19 @@ struct fiber {
   int rank;
   fiber_record notes;
   std::function<void()> body;
-  std::unique_ptr<context> flow;  ///< none after its end
+  std::unique_ptr<context> flow;  ///< null after the fiber's end
   scheduler* owner = nullptr;
   state now = state::ready;
-  instant time{};  ///< its own, when it was suspended
-  event_id turn;   ///< by which it goes on
+  instant time{};  ///< of the fiber itself, when it was suspended
+  event_id turn;   ///< the event that resumes it
   core_place place;
   instant stopped_until{};
   instant polls_since{};  ///< when nothing was to be seen
   instant idle_since{};
-  bool touched = false;    ///< since it gave way last
-  bool signalled = false;  ///< since it has dozed last
+  bool touched = false;    ///< since it last gave way
+  bool signalled = false;  ///< since it last slept for a signal
   bool notified = false;
-  background::list works;  ///< the nonblocking calls that it has begun
+  background::list works;  ///< nonblocking calls that it has begun
   const char* waits_for = "";
   wait_list end;
 };

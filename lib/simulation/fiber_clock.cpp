@@ -10,10 +10,10 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Where the simulated clock stands when a simulation begins: a time of zero means "never" to some.
+/// The simulated clock at the beginning of a simulation: some code takes a time of zero as "never".
 constexpr clock::time_point beginning{std::chrono::hours{1}};
 
-/// What the simulated code calls `when`. That is centuries off where it means never.
+/// Converts the simulated code's time `when` to virtual time. `when` is centuries away where it means never.
 instant virtual_time(clock::time_point when) {
   const auto longest = std::chrono::duration_cast<nanoseconds>(never.time_since_epoch());
   return instant{std::min<nanoseconds>(when - beginning, longest)};

@@ -1,4 +1,4 @@
-// What a recorder is told of a fiber: its work, and what ended its waits.
+// What a recorder learns about a fiber: its work, and the ends of its waits.
 #pragma once
 
 #include <cstdint>
@@ -28,23 +28,23 @@ constexpr activity activity_of(host_work what) noexcept {
   return activity::receive;
 }
 
-/// What has come that a fiber may wait for.
+/// An arrival that a fiber may be waiting for.
 struct arrival_of {
   std::uint64_t message = 0;  ///< 0: none
   bool answer = false;        ///< to that message
 };
 
-/// The notes on one fiber. A wait in which it looks again and again in vain is one wait.
+/// The state of one fiber for its recorder. Repeated polls in vain count as one wait.
 class fiber_record {
  public:
   fiber_record(int rank, std::uint16_t thread) noexcept : rank_(rank), thread_(thread) {}
 
   [[nodiscard]] std::uint16_t thread() const noexcept { return thread_; }
 
-  /// It works from `now` on for so long; `what` says at what, with whom, and with how much.
+  /// The fiber works from `now` on for `time`; `what` gives the activity, the peer and the amount.
   void works(recorder& into, record what, instant now, duration time) noexcept {
     end_wait(into, now);
-    // A message must have the post that it came from, even where that costs nothing.
+    // Each message needs a record of its post, even where posting costs nothing.
     if (time == duration::zero() && what.what != activity::post) return;
     what.rank = rank_;
     what.thread = thread_;
@@ -53,21 +53,21 @@ class fiber_record {
     into.add(what);
   }
 
-  /// It begins to wait, or to let others run.
+  /// The fiber begins to wait, or lets others run.
   void suspends() noexcept { come_ = {}; }
-  /// Something has come for it meanwhile. Of several the last counts, and a message more than an answer: who
-  /// waits for both mostly waits for what the message brings.
+  /// Something has arrived for the fiber meanwhile. The last arrival counts, and a message takes precedence
+  /// over an answer: a fiber that waits for both mostly waits for what the message brings.
   void touched(const arrival_of& by) noexcept {
     if (by.message != 0 && (!by.answer || come_.message == 0 || come_.answer)) come_ = by;
   }
-  /// It goes on at `now`, having waited since `begin`.
+  /// The fiber continues at `now`, having waited since `begin`.
   void goes_on(recorder& into, instant begin, instant now) noexcept {
     if (now == begin) return;
     if (!waits()) since_ = begin;
     if (come_.message == 0) return;
     note_wait(into, come_.answer ? activity::wait_for_answer : activity::wait_for_message, now);
   }
-  /// What it waited for until `now` was no message.
+  /// The wait until `now` was not ended by a message.
   void end_wait(recorder& into, instant now) noexcept {
     if (waits()) note_wait(into, activity::wait, now);
   }
@@ -89,7 +89,7 @@ class fiber_record {
 
   int rank_;
   std::uint16_t thread_;
-  instant since_ = none;  ///< of the wait that it is in
+  instant since_ = none;  ///< begin of the current wait
   arrival_of come_;
 };
 

@@ -1,4 +1,4 @@
-// The cores of a host that has fewer of them than ranks.
+// The cores of a host that has fewer cores than ranks.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,9 @@
 
 namespace chorale::simulation {
 
-/// Deals threads to cores as an operating system does: a thread that becomes able to run goes to the core
-/// with the fewest, to the one it had last if that is one of them; and a core that has nobody left takes a
-/// thread from the core with most. Otherwise threads stay where they are. Each call says which cores it has
-/// changed.
+/// Assigns threads to cores as an operating system does. A thread that becomes runnable goes to the core with
+/// the fewest threads, preferably the one that it had last; a core without threads takes one from the core
+/// with most. Otherwise threads stay where they are. Each function returns the cores that it has changed.
 class host_cores {
  public:
   host_cores(int cores, const core_costs& costs)
@@ -23,7 +22,7 @@ class host_cores {
   [[nodiscard]] shared_core& operator[](std::size_t core) noexcept { return cores_[core]; }
   [[nodiscard]] std::size_t count() const noexcept { return cores_.size(); }
 
-  /// The thread can run from now on. @returns its core.
+  /// The thread is runnable from now on. @returns its core.
   std::size_t add(shared_core::thread who, std::optional<std::size_t> last, instant now);
 
   /// A thread that has moved to a core that was idle.
@@ -32,7 +31,7 @@ class host_cores {
     std::size_t from;
     std::size_t to;
   };
-  /// The thread, which had or wanted that core, cannot run any more.
+  /// The thread, which had `core` or was queued for it, is no longer runnable.
   std::optional<move> remove(shared_core::thread who, std::size_t core, instant now);
 
  private:

@@ -1,5 +1,5 @@
-// Memory that is touched all over, in large pages: with small ones nearly each look would also miss the
-// translation of addresses.
+// Large pages for memory that is accessed at random: with small pages nearly each access would also miss the
+// TLB.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace chorale::simulation {
 
-/// An allocator that asks the system for large pages where there is enough to fill one.
+/// An allocator that asks the system for large pages if the memory fills at least one.
 template <class T>
 struct in_large_pages {
   using value_type = T;
@@ -21,7 +21,7 @@ struct in_large_pages {
     const std::size_t bytes = count * sizeof(T);
     if (bytes < page) return static_cast<T*>(::operator new(bytes, boundary(bytes)));
     void* const begin = ::operator new(bytes, boundary(bytes));
-    // Advice alone: where it is not taken all is as ever.
+    // Only advice: without it everything works as well.
     madvise(begin, bytes, MADV_HUGEPAGE);
     return static_cast<T*>(begin);
   }

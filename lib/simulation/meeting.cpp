@@ -26,7 +26,7 @@ bootstrap::cards meeting::exchange(int rank, std::span<const std::byte> mine,
   const auto number = number_;
   const auto place = static_cast<std::size_t>(rank);
   coming_[place].assign(mine.begin(), mine.end());
-  // It is here already if what follows failed for want of memory, and it says so in this round.
+  // The rank is already present if a later step ran out of memory and the rank retries in this round.
   if (!here_[place]) ++arrived_;
   here_[place] = true;
   if (arrived_ == size()) {

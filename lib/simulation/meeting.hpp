@@ -1,4 +1,4 @@
-// Where the ranks of a simulation tell each other of themselves before they can communicate.
+// Where the ranks of a simulation exchange data before they can communicate.
 #pragma once
 
 #include <chrono>
@@ -14,26 +14,26 @@
 
 namespace chorale::simulation {
 
-/// The exchanges of one group, as `bootstrap::group` asks for them.
+/// The exchanges of one group, as `bootstrap::group` needs them.
 class meeting {
  public:
   meeting(scheduler& time, int size, std::string machine);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(here_.size()); }
-  /// On which they are, for those who read it.
+  /// The machine on which the ranks run, as a text.
   [[nodiscard]] const std::string& machine() const noexcept { return machine_; }
-  /// Waits for all ranks as long as none of them has left. `deadline` zero: without a limit.
+  /// Waits for all ranks as long as none has left. `deadline` zero: no limit.
   bootstrap::cards exchange(int rank, std::span<const std::byte> mine, std::chrono::milliseconds deadline);
-  /// That rank will exchange nothing more: who waits for it fails.
+  /// That rank takes part in no further exchange: ranks that wait for it fail.
   void leave(int rank);
 
  private:
   scheduler* time_;
   std::string machine_;
-  wait_list settled_;  ///< who waits for the end of the exchange under way
+  wait_list settled_;  ///< the ranks that wait for the end of the current exchange
   std::vector<bool> here_;
   int arrived_ = 0;
-  int first_gone_ = -1;  ///< in time: others end because it has
+  int first_gone_ = -1;  ///< in time: later ranks end because this one has
   std::uint64_t number_ = 0;
   bootstrap::cards coming_;
   bootstrap::cards complete_;

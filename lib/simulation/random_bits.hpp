@@ -5,9 +5,9 @@
 
 namespace chorale::simulation {
 
-/// A generator of random bits by a seed, as the standard's distributions and algorithms take them. Those give
-/// other numbers in other libraries: who needs the same everywhere uses `below`. It is SplitMix64 (Steele,
-/// Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
+/// A seeded generator of random bits, usable with the standard's distributions and algorithms. Their results
+/// differ between standard libraries; `below` gives the same everywhere. It is SplitMix64 (Steele, Lea,
+/// Flood: Fast splittable pseudorandom number generators, OOPSLA 2014).
 class random_bits {
  public:
   using result_type = std::uint64_t;
@@ -22,9 +22,9 @@ class random_bits {
     z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
     return z ^ (z >> 31);
   }
-  /// From 0 to `bound` - 1, each as likely as the others but for a part in 2^64 / bound. `bound` is not 0.
+  /// A number from 0 to `bound` - 1, uniform except for a bias of `bound` / 2^64. `bound` is not 0.
   constexpr std::uint64_t below(std::uint64_t bound) noexcept { return (*this)() % bound; }
-  /// A generator whose numbers are independent of those that come from this one.
+  /// A generator whose numbers are independent of this one's.
   constexpr random_bits split() noexcept { return random_bits{(*this)() ^ 0x5851f42d4c957f2d}; }
 
  private:

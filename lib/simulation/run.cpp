@@ -16,23 +16,24 @@
 namespace chorale::simulation {
 namespace {
 
-/// Where a machine does not say how long a look takes, time must pass all the same for who polls.
+/// Time must pass for a rank that polls, even where a machine gives no cost of a poll.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
-/// Whether it matters to that machine which bytes adapters have written.
+/// Whether the machine's costs depend on the bytes that adapters have written.
 bool knows_written_memory(const machine& on) {
   return !on.host.copy_received.steps().empty() || !on.host.combine_received.steps().empty() ||
          !on.adapter.posting.copy.steps().empty();
 }
 
-/// On which the running fiber is.
+/// The core of the running fiber.
 written_memory::core core_now() noexcept {
   const scheduler& all = *scheduler::running();
   return all.core_of(all.current_rank());
 }
 
-/// Work on the bytes of two places, done by the core that runs. Of some, which are received, it costs more if
-/// `of_received` says so. `touch`: what that core does to them; returns how many those are.
+/// The time of work by the running core on two operands of `bytes` each. Bytes that were received cost more
+/// if `of_received` says so. `touch` marks the operands as touched by that core and returns the number of
+/// received bytes.
 template <class Touch>
 duration work_on(const written_memory& written, const void* one, const void* other, std::size_t bytes,
                  const work_cost& of_received, const work_cost& of_others, Touch touch) {
@@ -46,7 +47,7 @@ duration work_on(const written_memory& written, const void* one, const void* oth
                                           : duration{});
 }
 
-/// From a rank to another where they share a core, by how many ranks share the fullest core.
+/// The cost of a context switch between ranks that share a core, by the number of ranks on the fullest core.
 duration context_switch_of(int ranks, const machine& on) noexcept {
   const bool crowded = (std::min(ranks, on.ranks_per_host) - 1) / on.host.cores >= 2;
   return crowded ? on.host.crowded_context_switch.value_or(on.host.context_switch) : on.host.context_switch;
@@ -92,7 +93,7 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
     return work_on(written, to, from, bytes, host.copy_received, host.copy,
                    [&](auto core) { return written.copied(to, from, bytes, core); });
   };
-  // Where neither is known, what is combined counts as not touched.
+  // Where neither is known, combined data do not count as touched.
   if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
     made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
       return work_on(written, mine, other, bytes, host.combine_received, host.combine,
@@ -101,7 +102,7 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   return made;
 }
 
-/// Refuses faults of whom there is not, and chances of more than everything.
+/// Refuses faults of ranks or hosts that do not exist, and probabilities above 1.
 void validate(const faults& wrong, int ranks, int hosts) {
   const auto refuse = [](const std::string& what) {
     throw error(errc::invalid_argument, "simulation::run: " + what);
@@ -122,7 +123,7 @@ void validate(const faults& wrong, int ranks, int hosts) {
   if (wrong.longest_delay < duration::zero()) refuse("messages cannot come before they are sent");
 }
 
-/// What goes wrong at a known instant.
+/// Schedules the faults that happen at given instants.
 void plan(const faults& wrong, scheduler& time, device::fabric& net, world& all) {
   for (const auto& one : wrong.deaths)
     time.at(one.when, [&, rank = one.rank] {
@@ -158,7 +159,7 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
   written_memory written{!on.adapter.posting.copy.steps().empty()};
   scheduler time{options_for(ranks, on, options, written)};
   device::wire costs{on, hosts};
-  // Drawn from other numbers than those of the ranks.
+  // Drawn independently of the ranks' random numbers.
   device::fabric net{time,
                      costs,
                      hosts,
@@ -202,7 +203,7 @@ phase::~phase() {
   noted_.end = all->now();
   try {
     all->recording()->add(name_, noted_);
-  } catch (const std::bad_alloc&) {  // who looks for it finds that it is not there
+  } catch (const std::bad_alloc&) {  // the caller finds the result missing
   }
 }
 

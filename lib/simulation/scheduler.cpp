@@ -12,11 +12,11 @@
 namespace chorale::simulation {
 namespace {
 
-/// A poller that nobody touches looks again after this part of the time for which it has polled.
+/// An untouched poller looks again after this fraction of the time for which it has polled.
 constexpr int gap_share = 16;
-/// How many events happen between two reports of progress.
+/// The number of events between two progress reports.
 constexpr std::uint64_t events_a_report = std::uint64_t{1} << 16;
-/// So many fibers an error names.
+/// An error names at most this many fibers.
 constexpr std::size_t most_named = 64;
 
 std::string text_of(instant when) {
@@ -115,7 +115,7 @@ void scheduler::run() {
   while (alive_ > 0) {
     context& to = next_to_run();
     if (&to != &thread_) thread_.switch_to(to);
-    // All have ended, nobody's turn is to come, or all has been stopped.
+    // All fibers have ended, none has a turn pending, or the simulation was stopped.
     if (stopped_) std::rethrow_exception(std::exchange(stopped_, nullptr));
     if (alive_ > 0) end_waits();
   }
@@ -136,7 +136,7 @@ void scheduler::run_body(fiber& self) noexcept {
   } catch (...) {
     if (!first_) first_ = std::current_exception();
   }
-  // What the body holds ends on its own stack, and in its time.
+  // Destroys the body's captures on the fiber's own stack, and at the fiber's own time.
   self.body = nullptr;
   if (options_.record != nullptr) self.notes.end_wait(*options_.record, now_);
   self.now = fiber::state::ended;
@@ -147,7 +147,7 @@ void scheduler::run_body(fiber& self) noexcept {
   notify(self.end);
 }
 
-/// That fiber goes on at `when`, or at its own time if that is later, and not when it was to go on before.
+/// The fiber continues at `when`, or at its own time if that is later; an earlier plan for it is cancelled.
 void scheduler::resume(fiber& who, instant when) {
   if (who.now == fiber::state::ended) return;
   queue_.cancel(who.turn);
@@ -178,12 +178,12 @@ void scheduler::stop(int rank, instant until) {
     f->stopped_until = std::max(f->stopped_until, until);
     const bool in_line = f->place.can_run && !core_turns::has_core(*f);
     cores_.leave(*f, now_);
-    // It had nothing to go on by but its turn.
+    // A queued fiber had no event of its own to resume it.
     if (in_line) resume(*f, f->stopped_until);
   }
 }
 
-/// The running fiber stops; returns when its turn has come.
+/// Suspends the running fiber; returns when it is resumed.
 void scheduler::suspend() {
   fiber& self = *current_;
   self.time = now_;
@@ -193,13 +193,13 @@ void scheduler::suspend() {
   self.now = fiber::state::ready;
 }
 
-/// The same, and others may have its core meanwhile.
+/// The same, and other fibers may use its core meanwhile.
 void scheduler::suspend_without_core() {
   cores_.leave(*current_, now_);
   suspend();
 }
 
-/// Lets happen what comes before the next turn of a fiber, on the stack of whoever asks.
+/// Runs events, on the caller's stack, until one of them resumes a fiber.
 context& scheduler::next_to_run() {
   current_ = nullptr;
   while (next_ == nullptr && !stopped_ && alive_ > 0 && !queue_.empty()) {
@@ -242,13 +242,13 @@ void scheduler::sleep_until(instant when) {
 void scheduler::give_way() {
   if (current_ == nullptr) return;
   fiber& self = *current_;
-  // Who has computed since its last turn has not been idle.
+  // A fiber that has computed since its last turn has not been idle.
   if (now_ != self.time || std::exchange(self.touched, false)) self.idle_since = now_;
   const instant since = now_;
   now_ += options_.poll;
   self.now = fiber::state::polls;
   self.polls_since = now_;
-  // The rounds that are left out would have come at the same instants.
+  // The skipped rounds would have come at the same instants.
   const auto gap =
       std::clamp((now_ - self.idle_since) / gap_share, options_.shortest_gap, options_.longest_gap);
   const instant due = now_ + gap / options_.poll * options_.poll;
@@ -257,7 +257,7 @@ void scheduler::give_way() {
   else
     cores_.give_way(self, now_, due);
   suspend();
-  // Its look fetches each line that has changed while others had the core.
+  // The next look fetches each line that has changed while other fibers had the core.
   now_ += std::exchange(self.place.changes, 0) * options_.notice;
   self.time = now_;
   note_wait(since);
@@ -345,7 +345,7 @@ void scheduler::note_wait(instant since) noexcept {
   if (options_.record != nullptr) current_->notes.goes_on(*options_.record, since, now_);
 }
 
-/// Nobody can run: who waits goes on without what it waits for, which is an error to it.
+/// No fiber can run: each waiting fiber continues without what it waits for, and gets an error.
 void scheduler::end_waits() {
   deadlock_ = "nobody can run any more: " + who_waits();
   for (const auto& f : fibers_) {
@@ -353,7 +353,7 @@ void scheduler::end_waits() {
   }
 }
 
-/// Gives back the stacks of those that have ended.
+/// Gives back the stacks of ended fibers.
 void scheduler::reap() {
   for (fiber* const f : ended_) {
     stacks_.give_back(f->flow->memory());
@@ -362,7 +362,7 @@ void scheduler::reap() {
   ended_.clear();
 }
 
-/// All that have not ended, with what they wait for.
+/// All fibers that have not ended, with what they wait for.
 std::string scheduler::who_waits() const {
   std::string all = "at " + text_of(now_) + " of virtual time";
   std::size_t named = 0;

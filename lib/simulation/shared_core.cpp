@@ -4,17 +4,17 @@
 
 namespace chorale::simulation {
 
-/// From free_ until the first in line looks.
+/// The time from free_ until the first thread in line looks.
 duration shared_core::to_first_look() const noexcept {
   return before_ && *before_ != line_.front().who ? costs_.context_switch : duration::zero();
 }
 
-/// From a look to that of the next in line, while all look in vain.
+/// The time between the looks of two successive threads in line, while all look in vain.
 duration shared_core::between_looks() const noexcept {
   return costs_.look + (line_.size() > 1 ? costs_.context_switch : duration::zero());
 }
 
-/// So many turns are over, in which nothing was seen.
+/// Accounts for `turns` turns in which no thread saw anything.
 void shared_core::pass(std::int64_t turns) {
   if (turns == 0) return;
   free_ += to_first_look() + costs_.look + (turns - 1) * between_looks();
@@ -23,7 +23,7 @@ void shared_core::pass(std::int64_t turns) {
   before_ = line_.back().who;
 }
 
-/// All turns pass that are over by `now`; that of the first in line may have begun.
+/// Accounts for all turns that are over by `now`; the turn of the first thread in line may have begun.
 void shared_core::catch_up(instant now) {
   if (holder_ || line_.empty()) return;
   const duration first = to_first_look() + costs_.look;
@@ -60,7 +60,7 @@ void shared_core::remove(thread who, instant now) {
   const auto found =
       std::find_if(line_.begin(), line_.end(), [who](const waiting& one) { return one.who == who; });
   if (found == line_.end()) return;
-  // Its turn may have begun.
+  // The thread's turn may have begun.
   if (!holder_ && found == line_.begin() && free_ < now) {
     before_ = who;
     free_ = now;

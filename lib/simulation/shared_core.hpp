@@ -1,4 +1,4 @@
-// Whose turn it is on a core that several threads share.
+// Which of the threads that share a core runs.
 #pragma once
 
 #include <cstddef>
@@ -12,18 +12,18 @@ namespace chorale::simulation {
 
 /// What sharing a core costs.
 struct core_costs {
-  duration look{};            ///< of a thread that polls, until it gives way again
-  duration context_switch{};  ///< from a thread to another
+  duration look{};            ///< of a polling thread, until it gives way again
+  duration context_switch{};  ///< from one thread to another
 };
 
-/// A core and the threads that want it, which have it in turns, round robin: nobody is preempted, and who
-/// gives way is the last to have it again. A thread that polls in vain has its turns like all others: a
-/// switch, a look, and the next has the core. Those turns are not carried out one by one: as long as nobody
-/// sees anything they follow from the time alone, so that a core of pollers costs no events, and yet each
-/// sees what has changed in the turn in which it would have.
+/// A core and the threads that compete for it. They run in turns, round robin, without preemption: a thread
+/// that gives way goes to the end of the line. A thread that polls in vain has turns like all others: a
+/// switch, a look, and the next thread has the core. Such turns are not carried out one by one: as long as no
+/// thread sees anything they follow from the time alone. So a core of pollers costs no events, and yet each
+/// thread sees a change in the turn in which it would have.
 ///
-/// A state machine without a clock: calls say when they are made, at times that do not decrease but for one
-/// thing: a thread may leave the core at a time that others have not come to. It begins later turns.
+/// A state machine without a clock: callers pass the time. Times do not decrease, with one exception: a
+/// thread may leave the core at a time that the others have not reached. It begins later turns.
 class shared_core {
  public:
   using thread = std::uint32_t;
@@ -36,30 +36,31 @@ class shared_core {
 
   explicit shared_core(const core_costs& costs) noexcept : costs_(costs) {}
 
-  /// A thread in line, which wants the core for more than a look in vain from `due` on.
+  /// A thread in line; from `due` on it needs the core for more than a look in vain.
   struct waiting {
     thread who;
     instant due;
   };
 
-  /// The thread can run from `now` on. It is last in line.
+  /// The thread is runnable from `now` on. It goes to the end of the line.
   void add(const waiting& who, instant now);
-  /// Who has the core lets the others have it. It wants it for more than a look in vain from `due` on.
+  /// The holder goes to the end of the line. From `due` on it needs the core for more than a look in vain.
   void give_way(instant now, instant due);
-  /// A thread in line has something to see, or to do, from `due` on; nothing if that was so before.
+  /// From `due` on a thread in line has something to see or to do; no effect if an earlier time is known.
   void hurry(thread who, instant due) noexcept;
-  /// The thread cannot run any more, whether it has the core or is in line.
+  /// The thread is no longer runnable, whether it has the core or is in line.
   void remove(thread who, instant now);
-  /// Who would have the core last goes elsewhere.
+  /// Removes the last thread in line, which goes to another core.
   [[nodiscard]] waiting take_last(instant now);
 
-  /// The next turn of somebody who has something to do; none if somebody has the core, or nobody wants it.
+  /// The next turn of a thread that has something to do; none while the core is held, or if the line is
+  /// empty.
   [[nodiscard]] std::optional<turn> next() const noexcept;
-  /// That turn begins: the thread has the core until it gives way or is removed.
+  /// The turn begins: the thread has the core until it gives way or is removed.
   void begin(const turn& next);
 
   [[nodiscard]] std::optional<thread> holder() const noexcept { return holder_; }
-  /// How many can run, the holder included.
+  /// The number of runnable threads, the holder included.
   [[nodiscard]] std::size_t runnable() const noexcept { return line_.size() + (holder_ ? 1 : 0); }
 
  private:
@@ -69,9 +70,9 @@ class shared_core {
   void pass(std::int64_t turns);
 
   core_costs costs_;
-  std::vector<waiting> line_;     ///< the one whose turn begins at free_ is the first
-  instant free_{};                ///< when the last turn ended that is over
-  std::optional<thread> before_;  ///< who had that turn
+  std::vector<waiting> line_;     ///< the first one's turn begins at free_
+  instant free_{};                ///< when the last completed turn ended
+  std::optional<thread> before_;  ///< the thread that had that turn
   std::optional<thread> holder_;
 };
 

@@ -1,4 +1,4 @@
-// When events are to happen: an order of very many, which changes all the time.
+// A priority queue for very many events, which changes all the time.
 #pragma once
 
 #include <algorithm>
@@ -12,11 +12,11 @@
 
 namespace chorale::simulation {
 
-/// Entries by time, equal instants in their order; `What` is what an entry is about. Calendars of calendars:
-/// time is cut into periods, and the entries of one are sorted when its turn comes. What is further away lies
-/// in periods of so many periods, and moves down when their turn comes. One heap of all would be larger than
-/// a cache, and each entry would go through its whole depth; here what is touched is one short row, and what
-/// comes next is known in advance.
+/// Entries ordered by time, those of equal instants in order of insertion; `What` is the content of an entry.
+/// A hierarchy of calendars: time is cut into periods, and the entries of a period are sorted when it begins.
+/// Entries further away are kept in coarser periods, and move down a level when their period begins. A single
+/// heap would be larger than a cache, and each entry would pass through its whole depth; here only one short
+/// row is touched, and the next entries are known in advance.
 template <class What>
 class timetable {
  public:
@@ -39,7 +39,7 @@ class timetable {
     late_.push_back(one);
     std::push_heap(late_.begin(), late_.end(), after);
   }
-  /// Not of an empty one. It may be followed by entries that are earlier.
+  /// The first entry. Precondition: not empty. Earlier entries may be added afterwards.
   [[nodiscard]] const entry& first() {
     if (next_ == row_.size() && late_.empty()) turn_over();
     return is_first_late() ? late_.front() : row_[next_];
@@ -53,7 +53,7 @@ class timetable {
     std::pop_heap(late_.begin(), late_.end(), after);
     late_.pop_back();
   }
-  /// One that comes about so many after the first, if it is known; null if not.
+  /// An entry about `count` places behind the first, if it is known; null if not.
   [[nodiscard]] const entry* after_first(std::size_t count) const noexcept {
     return next_ + count < row_.size() ? &row_[next_ + count] : nullptr;
   }
@@ -61,15 +61,15 @@ class timetable {
  private:
   using row = std::vector<entry>;
 
-  /// A period has 2^11 ps: of 65,536 ranks some hundred events. A calendar has 2^11 periods, some
-  /// microseconds, and is a period of the next one.
+  /// A period has 2^11 ps: some hundred events of 65,536 ranks. A calendar has 2^11 periods, some
+  /// microseconds, and is one period of the next calendar.
   static constexpr int period_bits = 11;
   static constexpr int digit_bits = 11;
   static constexpr std::size_t digits = std::size_t{1} << digit_bits;
-  /// So many calendars have all instants.
+  /// The number of calendars that cover all instants.
   static constexpr std::size_t levels = (63 - period_bits + digit_bits - 1) / digit_bits;
 
-  /// Rows by one digit of their periods, without order within a row.
+  /// Rows, each for one value of a digit of the period, without order within a row.
   class calendar {
    public:
     [[nodiscard]] std::size_t count() const noexcept { return count_; }
@@ -79,13 +79,13 @@ class timetable {
       has_some_[digit / word_bits] |= std::uint64_t{1} << digit % word_bits;
       ++count_;
     }
-    /// The first digit that has some, where there are any.
+    /// The first digit with a row that is not empty. Precondition: there is one.
     [[nodiscard]] std::size_t first() const noexcept {
       std::size_t word = 0;
       while (has_some_[word] == 0) ++word;
       return word * word_bits + static_cast<std::size_t>(std::countr_zero(has_some_[word]));
     }
-    /// Exchanges the row of that digit for `empty`.
+    /// Exchanges the row of `digit` for `empty`.
     void take(std::size_t digit, row& empty) noexcept {
       rows_[digit].swap(empty);
       count_ -= empty.size();
@@ -100,7 +100,7 @@ class timetable {
     std::size_t count_ = 0;
   };
 
-  /// Of a heap of the standard library, whose greatest comes first.
+  /// For the heaps of the standard library, which put the greatest element first.
   static constexpr auto after = [](const entry& a, const entry& b) { return b.before(a); };
 
   static std::int64_t period_of(instant when) noexcept {
@@ -109,14 +109,16 @@ class timetable {
   [[nodiscard]] bool is_first_late() const noexcept {
     return !late_.empty() && (next_ == row_.size() || late_.front().before(row_[next_]));
   }
-  /// An entry of a later period: into the calendar of the highest digit in which that differs from this one.
+  /// Puts an entry of a later period into the calendar of the highest digit in which its period differs from
+  /// the current one.
   void put_down(const entry& one) {
     const auto period = static_cast<std::uint64_t>(period_of(one.when));
     const auto differs = std::bit_width(period ^ static_cast<std::uint64_t>(period_)) - 1;
     const auto level = static_cast<std::size_t>(differs) / digit_bits;
     calendars_[level].add(period >> level * digit_bits & (digits - 1), one);
   }
-  /// To the next period that has entries. All of one calendar are earlier than those of the next.
+  /// Advances to the next period that has entries. All entries of one calendar are earlier than those of the
+  /// next.
   void turn_over() {
     row_.clear();
     next_ = 0;
@@ -124,7 +126,7 @@ class timetable {
       std::size_t level = 0;
       while (calendars_[level].count() == 0) ++level;
       const auto digit = calendars_[level].first();
-      // This digit, zeroes below.
+      // Sets this digit, and the lower ones to zero.
       const auto shift = static_cast<int>(level) * digit_bits;
       period_ = (period_ >> (shift + digit_bits) << digit_bits | static_cast<std::int64_t>(digit)) << shift;
       if (level == 0) {
@@ -144,9 +146,9 @@ class timetable {
   }
 
   std::int64_t period_ = 0;  ///< that of `row_`
-  row row_;                  ///< ascending; those before `next_` have been taken
+  row row_;                  ///< ascending; entries before `next_` have been taken
   std::size_t next_ = 0;
-  row late_;  ///< a heap: added when their period had begun
+  row late_;  ///< a heap of the entries that were added to a period that had already begun
   std::array<calendar, levels> calendars_;
 };
 

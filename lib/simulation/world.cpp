@@ -8,7 +8,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// A helper of a rank: another fiber with its memory.
+/// A helper of a rank: another fiber that shares the rank's memory.
 class fiber_helper final : public helper {
  public:
   fiber_helper(scheduler& time, std::function<void()> work)
@@ -22,7 +22,7 @@ class fiber_helper final : public helper {
   fiber* fiber_;
 };
 
-/// The surroundings of this thread while it lives.
+/// Replaces the surroundings of this thread during its lifetime.
 class replaced_surroundings {
  public:
   explicit replaced_surroundings(surroundings& by) noexcept : before_(surroundings::replace(&by)) {}

@@ -1,4 +1,4 @@
-// Ranks as fibers, and what they find around them.
+// Ranks as fibers, and their surroundings.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@
 
 namespace chorale::simulation {
 
-/// Where ranks live: the first `ranks_per_host` on the first host, and so on.
+/// The hosts of the ranks: the first `ranks_per_host` ranks are on the first host, and so on.
 struct placement_of_ranks {
   int ranks = 1;
   int ranks_per_host = 1;
   int cores = 1;  ///< of each host
   std::string machine = "a simulation";
-  bool hidden_processes = false;  ///< they do not see each other's
+  bool hidden_processes = false;  ///< ranks do not see each other's processes
 };
 
 /// The ranks of a simulation, each a fiber with its own random numbers, its host and its helpers.
@@ -30,10 +30,10 @@ class world final : public surroundings {
  public:
   world(scheduler& time, placement_of_ranks where, std::uint64_t seed);
 
-  /// Runs `body` on all ranks, as `simulation::run` says.
+  /// Runs `body` on all ranks, as described at `simulation::run`.
   void run(const std::function<void(group&)>& body);
 
-  /// The process of that rank is killed, or stopped. From an event.
+  /// Kills, or stops, the process of that rank. To be called from an event.
   void kill(int rank);
   void stop(int rank, instant until);
 
@@ -55,7 +55,7 @@ class world final : public surroundings {
   scheduler* time_;
   placement_of_ranks where_;
   std::vector<random_bits> random_;      ///< of each rank
-  std::vector<process_life> processes_;  ///< the same
+  std::vector<process_life> processes_;  ///< of each rank
   meeting meeting_;
 };
 
