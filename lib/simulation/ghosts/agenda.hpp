@@ -1,4 +1,4 @@
-// What happens to ghosts, in the order of time.
+// The future events of ghosts, ordered by time.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,14 @@
 
 namespace chorale::simulation::ghosts {
 
-/// As `event_queue`, of what is a member function and an object that it is called with: there are as many as
-/// messages are on their way, and each takes 40 bytes.
+/// Like `event_queue`, but an event is a member function, its object and its argument: there are as many as
+/// messages in flight, and each takes 40 bytes.
 class agenda {
  public:
   [[nodiscard]] bool empty() const noexcept { return pending_ == 0; }
-  /// The instant of what comes first. Not of an empty one.
+  /// The instant of the first event. Precondition: not empty.
   [[nodiscard]] instant first() { return entries_.first().when; }
-  /// `(in.*Function)(about)` at `when`; equal instants in the order of insertion.
+  /// Calls `(in.*Function)(about)` at `when`; events of equal instants in the order of insertion.
   template <auto Function, class Whose, class What>
   void add(instant when, Whose& in, What& about) {
     ++pending_;
@@ -28,7 +28,7 @@ class agenda {
                    },
                    &in, &about}});
   }
-  /// What comes first happens; it may add other things.
+  /// Removes the first event and calls it; it may add others.
   void happen() {
     const auto what = entries_.first().what;
     entries_.take_first();
@@ -44,7 +44,7 @@ class agenda {
     void* about;
   };
 
-  /// With many of them, what they are about is not in the cache.
+  /// With many events, their objects are not in the cache.
   void fetch_ahead() const noexcept {
     constexpr std::size_t ahead = 4;
     constexpr std::size_t cache_line = 64;

@@ -11,12 +11,12 @@
 
 namespace chorale::simulation::ghosts {
 
-/// A `T` for each pair of ranks that was asked for; it stays where it is. Looking one up touches one cache
-/// line, most often, where std::unordered_map touches three.
+/// A `T` for each pair of ranks that was looked up; its address is stable. A look-up mostly touches one cache
+/// line, where std::unordered_map touches three.
 template <class T>
 class by_pair {
  public:
-  /// That of the ranks `low` and `high`, and whether it is new.
+  /// The element of the ranks `low` and `high`, and whether it is new.
   std::pair<T*, bool> find(std::uint32_t low, std::uint32_t high) {
     const std::uint64_t key = std::uint64_t{low} << 32 | high;
     if (2 * (all_.size() + 1) > places_.size()) grow();
@@ -29,15 +29,15 @@ class by_pair {
  private:
   struct place {
     std::uint64_t key = 0;
-    T* what = nullptr;  ///< null: the place is free
+    T* what = nullptr;  ///< null: the entry is free
   };
   using places = std::vector<place, in_large_pages<place>>;
 
-  /// Where the key is, or is to be.
+  /// The entry that holds the key, or the free one for it.
   place& place_of(std::uint64_t key) noexcept {
     const std::size_t mask = places_.size() - 1;
-    // The upper bits depend on all of the key, the lower ones on how both ranks differ alone, which is the
-    // same for many pairs.
+    // The upper bits of the product depend on the whole key, the lower ones only on the difference of the
+    // ranks, which many pairs share.
     const std::uint64_t mixed = (key ^ key >> 32) * 0x9e3779b97f4a7c15U;
     std::size_t at = static_cast<std::size_t>(mixed >> 40) & mask;
     while (places_[at].what != nullptr && places_[at].key != key) at = (at + 1) & mask;
@@ -50,7 +50,7 @@ class by_pair {
       if (one.what != nullptr) place_of(one.key) = one;
   }
 
-  places places_;  ///< a power of two, at least half of them empty
+  places places_;  ///< their number is a power of two, at least half of them are free
   steady<T> all_;
 };
 

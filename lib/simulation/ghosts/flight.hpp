@@ -1,4 +1,4 @@
-// A message on its way.
+// A message in flight.
 #pragma once
 
 #include <cstddef>
@@ -16,31 +16,31 @@ namespace chorale::simulation::ghosts {
 struct connection;
 struct lane;
 
-/// A message from the doorbell to the completion; that of a mailbox until its receiver has given it back.
+/// A message from the doorbell to its completion; a mailbox message until its receiver has given it back.
 /// There are millions.
 struct flight {
   enum class kind : std::uint8_t { signal, message, notification, put, notified_put, get };
 
   kind what = kind::signal;
-  bool is_in_request = false;   ///< it was posted inline, and the request has room for it
+  bool is_in_request = false;   ///< it was posted inline and fits into the request
   bool is_upwards = false;      ///< from the lower rank of its connection
-  std::uint32_t signature = 0;  ///< of a message: that of its call
-  std::uint32_t payload = 0;    ///< of a message: how many of its bytes
+  std::uint32_t signature = 0;  ///< of the message's call
+  std::uint32_t payload = 0;    ///< bytes of a message's payload
   connection* on = nullptr;
-  flight* next = nullptr;   ///< in a list
-  std::uint64_t bytes = 0;  ///< as they go over the wire
-  std::uint64_t left = 0;   ///< of these so many have not departed
-  std::uint64_t value = 0;  ///< of a signal or a message the number of its call; of a notification how many
-  std::unique_ptr<std::byte[]> content{};  ///< of a message; null: zeroes
+  flight* next = nullptr;   ///< in its list
+  std::uint64_t bytes = 0;  ///< on the wire
+  std::uint64_t left = 0;   ///< bytes that have not departed
+  std::uint64_t value = 0;  ///< number of the call; in a notification the count of freed messages
+  std::unique_ptr<std::byte[]> content{};  ///< of a message; null: all zeroes
   departure leaves{};
   placement placed{};
 
   [[nodiscard]] bool notifies() const noexcept { return what == kind::notified_put; }
-  /// Whether its sender hears of its end.
+  /// Whether its sender gets a completion.
   [[nodiscard]] bool is_signalled() const noexcept {
     return what == kind::put || what == kind::notified_put || what == kind::get;
   }
-  /// Whether its receiver keeps it.
+  /// Whether it stays in the receiver's mailbox.
   [[nodiscard]] bool is_kept() const noexcept { return what == kind::message; }
   [[nodiscard]] int from() const noexcept;
   [[nodiscard]] int to() const noexcept;
@@ -49,12 +49,13 @@ struct flight {
   [[nodiscard]] lane& over() const noexcept;
 };
 
-/// Flights in a row, each in one at most: a pointer, since there are two for each pair of ranks.
+/// A queue of flights, each in one queue at most. It is a single pointer, since there are two queues for each
+/// pair of ranks.
 class flight_list {
  public:
   [[nodiscard]] bool empty() const noexcept { return last_ == nullptr; }
   [[nodiscard]] flight& front() const noexcept { return *last_->next; }
-  /// What comes after one of them; null after the last.
+  /// The flight after `one`; null after the last.
   [[nodiscard]] flight* after(const flight& one) const noexcept { return &one == last_ ? nullptr : one.next; }
   void push(flight& one) noexcept {
     one.next = empty() ? &one : last_->next;
@@ -72,10 +73,10 @@ class flight_list {
   }
 
  private:
-  flight* last_ = nullptr;  ///< whose next is the first
+  flight* last_ = nullptr;  ///< its `next` is the first
 };
 
-/// Flights, each at its place until it is given back.
+/// A pool of flights with stable addresses.
 class hangar {
  public:
   [[nodiscard]] flight& take() {

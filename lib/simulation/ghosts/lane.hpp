@@ -1,4 +1,4 @@
-// What one rank has sent another, and what of it has come.
+// What one rank has sent to another, and what has arrived.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,30 @@
 
 namespace chorale::simulation::ghosts {
 
-/// From one rank to another: what the memory of either has of it. Counts are from the beginning on.
+/// The state of one direction between two ranks, as both ranks know it. Counts start at 0 with the run.
 struct lane {
-  instant departed;                ///< when the last message has left: none leaves before it
-  instant placed;                  ///< when the last message was: nothing overtakes
-  flight_list behind;              ///< a long message that is still leaving: messages that wait for its end
-  flight_list messages;            ///< that have come, and were not given back
-  const flight* unseen = nullptr;  ///< the first of `messages` that was not received; null: all were
-  std::uint64_t signal = 0;        ///< number of the last call that was signalled
-  std::uint32_t sent = 0;          ///< messages
-  std::uint32_t freed = 0;         ///< of these the receiver has given back so many
-  std::uint32_t told = 0;          ///< so many the receiver has told the sender of
-  std::uint32_t known = 0;         ///< so many the sender knows of
-  std::uint32_t notices = 0;       ///< that have come and were not waited for
-  std::uint32_t requests = 0;      ///< puts and gets
-  std::uint32_t completions = 0;   ///< of these so many are over
-  std::uint32_t completed = 0;     ///< so many the sender has seen completions of
-  bool is_leaving = false;         ///< there is a message that others wait behind
+  instant departed;                ///< when the last message has left: none leaves earlier
+  instant placed;                  ///< when the last message was in memory: none overtakes it
+  flight_list behind;              ///< messages that wait behind a long one that is still leaving
+  flight_list messages;            ///< arrived, and not given back
+  const flight* unseen = nullptr;  ///< the first of `messages` that was not received; null: none
+  std::uint64_t signal = 0;        ///< number of the last signalled call
+  std::uint32_t sent = 0;          ///< messages sent
+  std::uint32_t freed = 0;         ///< messages that the receiver has given back
+  std::uint32_t told = 0;          ///< those of `freed` that the receiver has reported to the sender
+  std::uint32_t known = 0;         ///< those of `freed` that the sender knows of
+  std::uint32_t notices = 0;       ///< arrived, and not yet waited for
+  std::uint32_t requests = 0;      ///< puts and gets begun
+  std::uint32_t completions = 0;   ///< of `requests`, those that have completed
+  std::uint32_t completed = 0;     ///< of `completions`, those that the sender has polled
+  bool is_leaving = false;         ///< a long message is leaving, and later ones wait in `behind`
 };
 
 /// Both directions between two ranks, and their queue pairs.
 struct connection {
-  lane upwards;  ///< from the lower rank
+  lane upwards;  ///< from the lower rank to the higher
   lane downwards;
-  std::uint32_t low = 0;  ///< rank
+  std::uint32_t low = 0;  ///< the lower rank
   std::uint32_t high = 0;
   std::uint32_t low_queue_pair = 0;
   std::uint32_t high_queue_pair = 0;

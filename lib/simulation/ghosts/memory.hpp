@@ -1,4 +1,4 @@
-// Messages, payloads and memory as a transport of ghosts hands them out.
+// Messages, payloads and memory as the ghost transport hands them out.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ namespace chorale::simulation::ghosts {
 class world;
 struct flight;
 
-/// A message that has arrived; its sender has its block back when this ends.
+/// A message that has arrived; its destructor gives the block back to the sender.
 class arrival_of_ghost {
  public:
   arrival_of_ghost(world& in, const flight& message, std::span<const std::byte> bytes) noexcept
@@ -40,14 +40,14 @@ class arrival_of_ghost {
   std::span<const std::byte> bytes_;
 };
 
-/// A payload for several peers, which is copied once.
+/// A payload for several peers, copied only once.
 class shared_ghost {
  public:
   explicit shared_ghost(std::span<const std::byte> bytes) noexcept : bytes_(bytes) {}
   shared_ghost(const shared_ghost&) = delete;
   shared_ghost& operator=(const shared_ghost&) = delete;
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
-  /// Whether this is the first time that it is asked.
+  /// True at the first call only.
   [[nodiscard]] bool copies() noexcept { return !std::exchange(is_copied_, true); }
 
  private:
@@ -55,11 +55,11 @@ class shared_ghost {
   bool is_copied_ = false;
 };
 
-/// Memory that an algorithm puts payloads aside in during a call: of the shadow that all ranks share, another
-/// part for each of those that a rank has at once.
+/// Memory in which an algorithm stores payloads during a call: a part of the shadow that all ranks share, a
+/// different one for each scratch that a rank holds at a time.
 class scratch_ghost {
  public:
-  /// The lowest place of `taken` that is free.
+  /// Takes the lowest part that is free in `taken`.
   scratch_ghost(shadow& of, std::uint32_t& taken, std::size_t bytes)
       : taken_(&taken), place_(std::countr_one(taken)), memory_(of.part(place_, bytes)) {
     taken |= 1U << place_;
@@ -84,7 +84,7 @@ class scratch_ghost {
   std::span<std::byte> memory_;
 };
 
-/// Memory that is registered: always, and for nothing, as in a cache of registrations that has it.
+/// Registered memory: registration always succeeds and is free, as with a hit in a registration cache.
 class registered_ghost {
  public:
   registered_ghost(int owner, std::span<const std::byte> memory) noexcept
@@ -95,7 +95,7 @@ class registered_ghost {
   remote_region region_;
 };
 
-/// Memory of an algorithm's own: the shadow that all ranks share.
+/// Memory that an algorithm keeps between calls: the shadow that all ranks share.
 class kept_ghost {
  public:
   kept_ghost(int owner, std::span<std::byte> memory) noexcept : memory_(memory), exposure_(owner, memory) {}

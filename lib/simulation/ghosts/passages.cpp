@@ -26,12 +26,12 @@ arrival passages::carry(host_number from, host_number to, std::uint64_t bytes, c
 void passages::send(flight& one, instant rung) {
   ++messages_;
   one.leaves.first = rung;
-  // At once if nothing else happens before.
+  // At once if no event comes before.
   if (queue_.empty() || queue_.first() > rung) return leave(one);
   at<&passages::leave>(rung, one);
 }
 
-/// The adapter has heard of it at `leaves.first`, or its turn is then.
+/// The adapter gets the message at `leaves.first`, or proceeds to it then.
 void passages::leave(flight& one) {
   auto& over = one.over();
   if (over.is_leaving) return over.behind.push(one);
@@ -70,7 +70,7 @@ void passages::depart(flight& one) {
     }
     return;
   }
-  // The next is fetched ahead, no faster than the link takes it.
+  // The next burst is fetched ahead, no faster than the link takes it.
   const auto first = std::max(one.leaves.last, one.leaves.first + (comes.last - comes.first));
   one.leaves = adapter_of(from_host(one))
                    .send(first - costs_.sending.start - costs_.sending.fetch,

@@ -1,4 +1,4 @@
-// The way of messages between adapters.
+// The path of messages between adapters.
 #pragma once
 
 #include <cstdint>
@@ -14,34 +14,34 @@
 
 namespace chorale::simulation::ghosts {
 
-/// All adapters, and the network between them: what a message goes through, each part when it comes there,
-/// so that messages have their turns as those of sim0 have. Only what is received is asked for as soon as the
-/// message has left, and acknowledgements as soon as it is placed.
+/// All adapters and the network between them. A message asks for each part of its path when it gets there, so
+/// that messages are served in the same order as in sim0. There are two exceptions: reception is asked for as
+/// soon as the message has left, acknowledgements as soon as it is in memory.
 class passages {
  public:
   struct events {
-    std::function<void(flight&)> placed;     ///< all of it is in the memory of the receiver; not of a get
-    std::function<void(flight&)> completed;  ///< the sender's completion is there, if it is signalled
+    std::function<void(flight&)> placed;     ///< all of it is in the receiver's memory; not called for a get
+    std::function<void(flight&)> completed;  ///< the sender has its completion; called for signalled messages
   };
 
-  /// `queue` outlives it.
+  /// `queue` must outlive this object.
   passages(const machine& on, int hosts, agenda& queue, events then);
   passages(const passages&) = delete;
   passages& operator=(const passages&) = delete;
 
   [[nodiscard]] flight& begin() { return hangar_.take(); }
-  /// Its receiver has kept that message, and needs it no more.
+  /// The receiver no longer needs the message, which it had kept.
   void end(flight& one) noexcept { hangar_.give_back(one); }
   /// The doorbell rings.
   void send(flight& one, instant rung);
-  /// The time; nothing will be sent before it any more.
+  /// Sets the time; no later call sends before it.
   void advance(instant now) noexcept { now_ = now; }
 
   [[nodiscard]] simulation::network& links() noexcept { return network_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
 
  private:
-  /// Whether it goes burst by burst, and what is posted behind it waits.
+  /// Whether the message is sent burst by burst, so that messages posted behind it wait.
   [[nodiscard]] bool is_long(const flight& one) const noexcept {
     return one.what != flight::kind::get && one.bytes > costs_.burst;
   }

@@ -1,4 +1,4 @@
-// Memory whose contents do not matter, which all ranks share.
+// Memory that all ranks share, since its contents do not matter.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace chorale::simulation::ghosts {
 
-/// As much as anybody asks for, at one address: what one rank leaves there another finds. Only what is
-/// touched is memory.
+/// A range of up to any requested size at one address: ranks overwrite each other's data. Only touched pages
+/// take memory.
 class shadow {
  public:
   /// @throws error with the errno of mmap.
@@ -16,10 +16,10 @@ class shadow {
   shadow(const shadow&) = delete;
   shadow& operator=(const shadow&) = delete;
 
-  /// @throws error errc::invalid_argument beyond 1 TiB.
+  /// @throws error errc::invalid_argument for sizes beyond 1 TiB.
   [[nodiscard]] std::span<std::byte> bytes(std::size_t count);
-  /// Part number `index` of the `parts` in which nothing overlaps.
-  /// @throws error errc::invalid_argument beyond 128 GiB, or if there are not so many parts.
+  /// Part number `index` of the `parts`, which do not overlap.
+  /// @throws error errc::invalid_argument beyond 128 GiB, or if there is no such part.
   [[nodiscard]] std::span<std::byte> part(int index, std::size_t count);
 
   static constexpr int parts = 8;

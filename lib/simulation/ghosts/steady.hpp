@@ -1,4 +1,4 @@
-// Objects that stay where they are.
+// Objects with stable addresses.
 #pragma once
 
 #include <algorithm>

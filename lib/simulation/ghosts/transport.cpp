@@ -11,9 +11,9 @@
 namespace chorale::simulation::ghosts {
 namespace {
 
-// As `transport::rc` sends: a trailer behind the payload. Messages of so many bytes, trailer included, are
-// put together before they go inline; longer ones fill whole cache lines, and go inline from where they lie,
-// or are copied to where the device finds them.
+// Messages are laid out as by `transport::rc`, with a trailer behind the payload. Messages of up to this many
+// bytes, trailer included, are assembled and then posted inline. Longer ones fill whole cache lines; they are
+// posted inline from the payload's own memory, or copied to registered memory.
 constexpr std::size_t trailer_bytes = 16;
 constexpr std::size_t word_bytes = 8;
 constexpr std::size_t put_together = 256;
@@ -80,7 +80,7 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
   one.value = now.number;
   one.signature = now.signature;
   one.payload = static_cast<std::uint32_t>(bytes.size());
-  // Payloads are zeroes in memory that nobody writes to; what else is sent are addresses and sizes.
+  // Payloads are zeroes in memory that nothing writes to; anything else consists of addresses and sizes.
   if (!bytes.empty() && std::memcmp(bytes.data(), in_.zeroes().data(), bytes.size()) != 0) {
     one.content = std::make_unique<std::byte[]>(bytes.size());
     std::memcpy(one.content.get(), bytes.data(), bytes.size());

@@ -1,4 +1,4 @@
-// A transport that has what algorithms use, in virtual time and without payloads.
+// A transport for algorithms in virtual time, without payloads.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@
 
 namespace chorale::simulation::ghosts {
 
-/// One rank of a world: what `transport::rc` is, but for multicast, at its costs. Connections are there from
-/// the beginning, and memory is registered.
+/// One rank of a world: the operations of `transport::rc` at their costs, except multicast. Connections exist
+/// from the beginning, and memory is registered.
 class transport {
  public:
   transport(world& in, int rank) : in_(in), rank_(rank) {}
@@ -128,18 +128,18 @@ class transport {
   }
 
   bool begin_signal(int to, call_id now);
-  // `by`: the lane, which the first attempt looks up.
+  // `by`: the lane; null until the first attempt looks it up.
   bool has_signal(int from, call_id now, lane*& by);
-  /// `shared`: null, or the payload that `bytes` are of.
+  /// `shared`: null, or the shared payload that `bytes` belong to.
   bool begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared);
   bool has_message(int from, call_id now, lane*& by);
   arrival_of_ghost take(int from);
   bool begin_put(int to, std::size_t bytes, bool notifies);
   bool has_notice(int from);
   bool is_flushed(int peer);
-  /// `request`: the number of the get, or zero before it was begun.
+  /// `request`: the number of the get; zero until it is begun.
   bool has_got(int from, std::size_t bytes, std::uint32_t& request);
-  /// Takes so many completions out of their queue. True.
+  /// Polls `count` completions. @returns true.
   bool take_completions(std::uint32_t count);
 
   world& in_;

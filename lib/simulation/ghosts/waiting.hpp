@@ -8,15 +8,15 @@
 
 namespace chorale::simulation::ghosts {
 
-/// Which operation a rank stands still in.
+/// The operation in which a rank waits.
 struct standstill {
   const char* operation = "";
   int peer = -1;
-  bool settles = false;  ///< as `world::may_act` has it
+  bool settles = false;  ///< as in `world::may_act`
 };
 
-/// What `co_await` gets: `attempt()` is called when all has happened that the rank knows of, and again in
-/// each turn that the world gives it, until it is true. `result()` is called once then.
+/// The awaitable: `attempt()` is called when everything has happened that the rank must know of, and again in
+/// each later turn that the world gives the rank, until it returns true. Then `result()` is called once.
 template <class Attempt, class Result>
 class [[nodiscard]] waiting {
  public:

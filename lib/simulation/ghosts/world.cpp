@@ -13,7 +13,7 @@
 namespace chorale::simulation::ghosts {
 namespace {
 
-/// As in `simulation::run`: time passes for who polls.
+/// As in `simulation::run`: time must pass for a rank that polls.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
 const machine& with_room(const machine& on, int ranks) {
@@ -44,7 +44,7 @@ world::world(const machine& on, int ranks, const config& settings)
 }
 
 world::~world() {
-  // Coroutines that were given up end before what they stand on.
+  // Discarded coroutines are destroyed before the members that they refer to.
   for (auto& rank : ranks_) rank.program.discard();
 }
 
@@ -74,7 +74,7 @@ void world::look_at_ends() {
   std::size_t waiting = 0;
   int first = -1;
   for (int rank = 0; rank < size(); ++rank) {
-    // Of failures the first counts, before any wait that is its consequence.
+    // Reports the first failure, which comes before any wait that it has caused.
     if (at(rank).program.done())
       at(rank).program.result();
     else if (waiting++ == 0)
@@ -181,7 +181,7 @@ void world::tell(int rank, const lane& of) {
   auto& waits = at(rank);
   if (waits.awaited != &of) return;
   waits.awaited = nullptr;
-  // It polls: it has looked once, and what has come it sees in one of its further looks.
+  // The rank polls: it has looked once, and sees the arrival in a later look.
   const auto look = std::max(machine_.host.look, least_look);
   waits.now += look;
   const auto waited = std::max(time_ + machine_.host.notice - waits.now, duration::zero());

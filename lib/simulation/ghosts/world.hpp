@@ -1,4 +1,4 @@
-// Ranks without payloads: who of them goes on when.
+// Ranks without payloads, and which of them continues when.
 #pragma once
 
 #include <cstddef>
@@ -26,70 +26,71 @@ namespace chorale::simulation::ghosts {
 
 class transport;
 
-/// A run of ranks on a machine. Each has its own time, which is ahead of others' while it computes; it takes
-/// part in what happens only when all that is earlier has happened. One thread.
+/// A run of ranks on a machine. Each rank has its own time, which is ahead of the others' while it computes;
+/// it interacts with others only after all earlier events. One thread.
 class world final : private time_source {
  public:
-  /// `settings`: those of the transport that concern blocks and sizes.
-  /// @throws error errc::invalid_argument if the machine has no room for so many ranks.
+  /// `settings`: of the transport; those about blocks and sizes are used.
+  /// @throws error errc::invalid_argument if the machine has no room for `ranks`.
   world(const machine& on, int ranks, const config& settings = {});
   world(const world&) = delete;
   world& operator=(const world&) = delete;
   ~world();
 
-  /// Runs `program(transport)` on each rank until all are over: a call of theirs. To be called again, in a
-  /// row; ranks begin when they have ended the call before. @throws what a program throws; error
-  /// errc::deadline, if nobody can go on, that says how many ranks wait and names the first of them.
+  /// Runs `program(transport)` on each rank until all have ended, as one call. It may be called repeatedly;
+  /// each rank begins when it has ended the call before. @throws what a program throws; error errc::deadline,
+  /// if no rank can go on, that says how many ranks wait and names the first of them.
   void run(const std::function<task<>(transport&)>& program);
-  /// All ranks wait until the last one has come so far, so that they begin the next call at once.
+  /// Advances all ranks to the time of the last one, so that they begin the next call at once.
   void gather();
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] const machine& on() const noexcept { return machine_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   [[nodiscard]] passages& messages() noexcept { return passages_; }
-  /// When the last rank has ended.
+  /// The time at which the last rank has ended.
   [[nodiscard]] instant end() const noexcept;
-  /// How many have happened.
+  /// The number of events so far.
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-  /// What a message has in it whose bytes were not kept.
+  /// The content of messages whose bytes were not kept.
   [[nodiscard]] std::span<const std::byte> zeroes() const noexcept { return zeroes_; }
-  /// What algorithms keep from call to call, of all ranks.
+  /// The memory that algorithms keep between calls, of all ranks.
   [[nodiscard]] shadow& kept() noexcept { return kept_; }
-  /// What they put aside during a call, of all ranks.
+  /// The scratch memory of a call, of all ranks.
   [[nodiscard]] shadow& aside() noexcept { return aside_; }
 
-  // Of the transport of one rank.
+  // For the transport of one rank.
 
-  /// What `from` sends `to`.
+  /// The direction from `from` to `to`.
   [[nodiscard]] lane& between(int from, int to);
   [[nodiscard]] frame_arena& frames(int rank) noexcept { return at(rank).frames; }
-  /// The time of a rank.
+  /// The rank's own time.
   [[nodiscard]] instant now(int rank) noexcept { return at(rank).now; }
-  /// It computes for so long.
+  /// The rank computes for `time`.
   void charge(int rank, duration time) noexcept { at(rank).now += time; }
-  /// A message of `bytes` that `from` posts on the way to `to`: its processor's time is charged. To be sent.
+  /// Creates the message of `bytes` that `from` posts to `to`, and charges the posting processor; the caller
+  /// sends it.
   [[nodiscard]] flight& post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline);
   void send(flight& one) { passages_.send(one, now(one.from())); }
 
   // Waiting.
 
-  /// What a rank does when its turn has come.
+  /// What a rank does when it continues.
   struct turn {
     void (*act)(void* self) = nullptr;
     void* self = nullptr;
   };
-  /// Whether all has happened that a rank knows of when it looks at its memory, which is what was there when
-  /// it posted or waited last: work that it has done since does not make it look. If it `settles`, as in
-  /// polling a queue, it knows of all that is earlier than its own time. If not it has its turn then.
+  /// Whether everything has happened that the rank must know of when it looks at its memory: everything up to
+  /// its last post or wait, since later work does not make it look. With `settles`, as in polling a
+  /// completion queue, everything earlier than the rank's own time. If not, `then` is called later.
   [[nodiscard]] bool may_act(int rank, turn then, bool settles);
-  /// The rank has its turn when it sees that something of that lane has come to it. False.
+  /// The rank continues when it sees an arrival over that lane. @returns false.
   bool waits_for(int rank, const lane& of);
 
  private:
   struct rank_state {
     instant now;
-    instant settled;  ///< it knows of what happened until then
+    instant settled;  ///< the rank knows of everything up to then
     turn next;
     const lane* awaited = nullptr;
     frame_arena frames;
@@ -114,7 +115,7 @@ class world final : private time_source {
   void act(rank_state& one);
   void place(flight& one);
   void complete(flight& one);
-  /// Something of that lane has come to `rank`.
+  /// Something has arrived over that lane for `rank`.
   void tell(int rank, const lane& of);
   void look_at_ends();
 
@@ -122,7 +123,7 @@ class world final : private time_source {
   config config_;
   agenda queue_;
   passages passages_;
-  std::vector<std::uint32_t> queue_pairs_;  // of each host, so far
+  std::vector<std::uint32_t> queue_pairs_;  // created so far on each host
   std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;
@@ -130,8 +131,8 @@ class world final : private time_source {
   shadow aside_;
   instant time_{};
   std::uint64_t events_ = 0;
-  int runs_ = 0;                                                // the rank whose turn it is
-  const std::function<task<>(transport&)>* program_ = nullptr;  // of this call
+  int runs_ = 0;                                                // the running rank
+  const std::function<task<>(transport&)>* program_ = nullptr;  // of the current call
 };
 
 }  // namespace chorale::simulation::ghosts

@@ -1,4 +1,4 @@
-// What a message goes through in an adapter: its engines, its bus, its memory of queue pairs.
+// The path of a message through an adapter: its engines, its bus, its cache of queue pair contexts.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,13 @@ struct outgoing {
   std::uint64_t bytes = 0;
   std::uint32_t queue_pair = 0;
   service kind = service::connected;
-  bool from_memory = true;  ///< request and payload are read from there: it was not posted inline
+  bool from_memory = true;  ///< the adapter reads request and payload from memory: not posted inline
 };
 
-/// When it can leave.
+/// When a message leaves.
 struct departure {
   instant first;  ///< its first byte
-  instant last;   ///< its last byte, when its memory may be used again as far as the adapter is concerned
+  instant last;   ///< its last byte; from then on the adapter does not need its memory
 };
 
 /// A message at the port of an adapter.
@@ -31,32 +31,32 @@ struct incoming {
   std::uint64_t bytes = 0;
   std::uint32_t queue_pair = 0;
   service kind = service::connected;
-  bool takes_receive = false;  ///< sends, and writes with immediate data
+  bool takes_receive = false;  ///< true for sends, and for writes with immediate data
   bool shared = false;         ///< its receive request comes from a shared receive queue
 };
 
-/// When it has come.
+/// When a message has been received.
 struct placement {
-  instant seen;       ///< all of it in memory
-  instant completed;  ///< its completion in the queue, where it has one
-  instant answered;   ///< its acknowledgement leaves, where it has one
+  instant seen;       ///< all of it is in memory
+  instant completed;  ///< its completion is in the queue, if it has one
+  instant answered;   ///< its acknowledgement leaves, if it has one
 };
 
-/// An adapter with one port: a state machine without a clock, which is asked once for each message (or each
-/// burst of a long one). Sending and receiving each do one message at a time; the bus is shared by both where
+/// An adapter with one port: a state machine without a clock, called once for each message (or each burst of
+/// a long one). The sending and the receiving engine each handle one message at a time; they share the bus if
 /// it is half duplex.
 class adapter {
  public:
-  /// With packets of at most `payload` bytes.
+  /// Packets have at most `payload` bytes.
   adapter(const adapter_costs& costs, std::uint32_t payload);
 
-  /// The message whose doorbell the adapter has heard at `rung`, or whose turn it is then.
+  /// Sends the message whose doorbell the adapter gets at `rung`, or whose turn comes then.
   departure send(instant rung, const outgoing& what);
 
-  /// The message that the network brings at `when`.
+  /// Receives the message that the network brings at `when`.
   placement receive(const arrival& when, const incoming& what);
 
-  /// Nothing will be asked for before `now` any more.
+  /// No later call concerns times before `now`.
   void forget(instant now);
 
   [[nodiscard]] const adapter_costs& costs() const noexcept { return costs_; }
@@ -66,7 +66,8 @@ class adapter {
   [[nodiscard]] std::int64_t further_packets(std::uint64_t bytes) const noexcept {
     return bytes == 0 ? 0 : static_cast<std::int64_t>((bytes - 1) / payload_);
   }
-  /// What the engine `engine` does with a message: when it has begun, and the context is at hand.
+  /// Starts `length` of work by `engine`, once the context of the queue pair is in the cache. @returns when
+  /// it begins.
   instant begin(occupancy& engine, instant from, std::uint32_t queue_pair, duration length);
 
   adapter_costs costs_;
@@ -74,12 +75,12 @@ class adapter {
   context_cache contexts_;
   occupancy sending_;
   occupancy receiving_;
-  occupancy to_link_;    // the bus, or what goes out on it
-  occupancy to_memory_;  // what comes in on it, where that has a way of its own
+  occupancy to_link_;    // the bus, or its outgoing direction
+  occupancy to_memory_;  // its incoming direction, if the bus is full duplex
 };
 
-/// Time of the processor in making `bytes` known to the adapter, and in forgetting them. Where the memory
-/// begins does not count: it would differ from run to run.
+/// The processor's time to register `bytes` and to deregister them. The address does not count: it would
+/// differ from run to run.
 [[nodiscard]] duration time_to_register(const registration_costs& costs, std::uint64_t bytes) noexcept;
 [[nodiscard]] duration time_to_deregister(const registration_costs& costs, std::uint64_t bytes) noexcept;
 

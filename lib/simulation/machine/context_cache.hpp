@@ -1,4 +1,4 @@
-// The adapter's memory of the queue pairs that it has just used: what many connections pay (P5 section 3.2).
+// The adapter's cache of queue pair contexts, which limits how many connections are cheap (P5 section 3.2).
 #pragma once
 
 #include <array>
@@ -7,15 +7,14 @@
 
 namespace chorale::simulation {
 
-/// Contexts of queue pairs in sets of four, the least recently used of which goes. Which set a queue pair is
-/// in is a hash of its number, so a cache that is nearly full misses a little, and one that is too small more
-/// and more.
+/// A set-associative cache with sets of four contexts and LRU replacement. A queue pair's set is a hash of
+/// its number, so a cache that is nearly full misses a little, and one that is too small more and more.
 class context_cache {
  public:
-  /// Room for `count` contexts; 0: for all.
+  /// Room for `count` contexts; 0: unlimited.
   explicit context_cache(std::uint32_t count);
 
-  /// Uses the context of a queue pair. Whether it was there; it is now.
+  /// Uses the context of a queue pair, and loads it. @returns whether it was in the cache.
   bool use(std::uint32_t queue_pair) noexcept;
 
   [[nodiscard]] std::uint64_t hits() const noexcept { return hits_; }
@@ -23,7 +22,7 @@ class context_cache {
 
  private:
   static constexpr std::uint32_t ways = 4;
-  using set = std::array<std::uint64_t, ways>;  // queue pairs + 1, the most recent first; 0: empty
+  using set = std::array<std::uint64_t, ways>;  // numbers of queue pairs + 1, the most recent first; 0: empty
 
   std::vector<set> sets_;
   std::uint32_t used_ways_;

@@ -43,10 +43,10 @@ std::string json_node::described() const {
 
 namespace {
 
-/// How far the parser has read.
+/// The position of the parser.
 struct reading {
   int line = 1;
-  bool behind_line = false;  // the last character that was read ended a line
+  bool behind_line = false;  // the last character read was a newline
 };
 
 /// Gives the parser the text, and counts lines.
@@ -81,7 +81,7 @@ class counting_iterator {
   reading* so_far_;
 };
 
-/// Builds the tree as the parser finds values.
+/// Builds the tree from the parser's events.
 class builder : public nlohmann::json_sax<nlohmann::json> {
  public:
   builder(std::string_view text, const reading& so_far) : text_(text), so_far_(so_far) {}
@@ -140,7 +140,7 @@ class builder : public nlohmann::json_sax<nlohmann::json> {
   json_node result;
 
  private:
-  // A number ends only with the character behind it, which may be the end of its line.
+  // The parser ends a number only at the next character, which may be the newline.
   [[nodiscard]] int line() const noexcept { return so_far_.line - (so_far_.behind_line ? 1 : 0); }
 
   bool open(json_node::type kind) {

@@ -15,12 +15,12 @@
 
 namespace chorale::simulation {
 
-/// Reads the members of an object. All of them throw `json_fault` where a member is missing or is not what it
-/// has to be. A quantity is an object of its value under its unit, and where it comes from:
+/// Reads the members of an object. All functions throw `json_fault` if a member is missing or has the wrong
+/// type or value. A quantity is an object of its value under its unit, and its source:
 /// `{"us": 1.52, "from": "[P2] section 6.2"}`. Each is added to the list of sources.
 class json_section {
  public:
-  /// The object `node`, which errors call `path`; empty: the whole file.
+  /// The object `node`; errors call it `path`, which is empty for the whole file.
   json_section(const json_node& node, std::string path, source_list& sources);
 
   [[nodiscard]] duration time(std::string_view key);
@@ -29,14 +29,14 @@ class json_section {
   [[nodiscard]] std::int64_t count(std::string_view key, std::int64_t least, std::int64_t most);
   [[nodiscard]] std::uint32_t bytes(std::string_view key, std::int64_t least = 0);
 
-  // Members without unit and source.
+  // A member without unit and source.
   [[nodiscard]] bool truth(std::string_view key);
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t least, std::int64_t most);
   [[nodiscard]] std::vector<int> wholes(std::string_view key);
   [[nodiscard]] const json_node& array(std::string_view key);
 
-  /// The member as an object, read by `read(json_section&)`, in which nothing may be left over.
+  /// Reads the member as an object by `read(json_section&)`, which must use all of its members.
   template <class F>
   void section(std::string_view key, F read) {
     json_section inner{member(key), name(key), sources_};
@@ -45,10 +45,10 @@ class json_section {
   }
   [[nodiscard]] bool has(std::string_view key) const noexcept { return node_.find(key) != nullptr; }
 
-  /// Notes where the section as a whole comes from: its member "from".
+  /// Notes the source of the section as a whole: its member "from".
   void from();
 
-  /// No member may be left that has not been read.
+  /// Checks that all members have been read.
   void end() const;
 
   [[nodiscard]] std::string name(std::string_view key) const;
@@ -60,7 +60,7 @@ class json_section {
     double factor;
   };
   struct amount {
-    double value;  // in what the factor 1 means
+    double value;  // in the unit of factor 1
     int line;
   };
 
@@ -70,7 +70,7 @@ class json_section {
   const json_node& node_;
   std::string path_;
   source_list& sources_;
-  std::vector<std::string_view> read_;  // keys
+  std::vector<std::string_view> read_;  // the keys that have been read
 };
 
 }  // namespace chorale::simulation

@@ -160,7 +160,7 @@ network_costs read_network(json_section& s) {
     });
     return costs;
   };
-  // Those that the shape does not say to be others are like the links to hosts.
+  // A missing switch link costs as much as a host link, a missing global link as much as a switch link.
   network.host_link = link("host_link");
   network.switch_link = s.has("switch_link") ? link("switch_link") : network.host_link;
   network.global_link = s.has("global_link") ? link("global_link") : network.switch_link;

@@ -14,7 +14,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// Hundreds of times what the shipped ones have.
+/// Hundreds of times the size of the shipped files.
 constexpr std::size_t largest_file = std::size_t{16} << 20;
 
 std::string text_of(const std::string& file) {

@@ -1,4 +1,4 @@
-// The machine files that come with the library, as texts within it.
+// The machine files shipped with the library, embedded as texts.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ struct shipped_machine {
   std::string_view text;
 };
 
-/// In the order of their names.
+/// In alphabetical order.
 [[nodiscard]] std::span<const shipped_machine> shipped_machines() noexcept;
 
 }  // namespace chorale::simulation

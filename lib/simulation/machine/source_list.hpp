@@ -1,4 +1,4 @@
-// Where the numbers of a machine file come from.
+// The sources of the numbers in a machine file.
 #pragma once
 
 #include <string>
@@ -10,14 +10,14 @@
 
 namespace chorale::simulation {
 
-/// The sources that a machine file names, and which number has which.
+/// The works that a machine file cites, and the source of each number.
 class source_list {
  public:
-  /// A work that can be cited as `[key]`.
+  /// Adds a work that can be cited as `[key]`.
   void name(std::string key) { keys_.push_back(std::move(key)); }
 
-  /// Notes that `parameter` is `value`, since `source` says so. Throws `json_fault` at `line` if that is no
-  /// source: it has to cite a work, or to begin with "estimate:" and say why.
+  /// Notes that `parameter` has `value` according to `source`, which must cite a work, or begin with
+  /// "estimate:" and give a reason; throws `json_fault` at `line` otherwise.
   void add(std::string parameter, std::string value, std::string source, int line);
 
   [[nodiscard]] std::vector<provenance> take() && { return std::move(noted_); }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::int64_t most = std::int64_t{1} << 24;
 
-/// A product of positive factors; `most` + 1 where it is more than `most`.
+/// The product of positive factors, or `most` + 1 if it exceeds `most`.
 std::int64_t product(const std::vector<int>& factors, std::int64_t first = 1) {
   auto all = first;
   for (const auto factor : factors) all = all > most ? all : all * factor;
@@ -30,7 +30,7 @@ bool positive(const std::vector<int>& all) {
   return true;
 }
 
-/// How many hosts a shape has room for, or what is wrong with it.
+/// The number of hosts that a topology has room for, or an error.
 struct room {
   std::int64_t hosts = 0;
   std::string wrong;

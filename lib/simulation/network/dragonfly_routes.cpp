@@ -34,7 +34,7 @@ void dragonfly_routes::append(host_number from, host_number to, std::uint32_t sp
     const auto detours = [&](std::uint32_t copy) {
       return (leaving(copy) / globals_ == start ? 0 : 1) + (coming(copy) / globals_ == goal ? 0 : 1);
     };
-    // The copies are looked at from one that `spread` chooses; the first of the shortest is taken.
+    // Searches the copies from one that `spread` chooses; takes the first of the shortest.
     auto best = spread % copies_;
     for (std::uint32_t i = 1; i < copies_; ++i)
       if (const auto copy = (spread + i) % copies_; detours(copy) < detours(best)) best = copy;
@@ -61,7 +61,7 @@ link_ends dragonfly_routes::ends(link_number link) const {
   const auto own = (link - first_global_) % ports;
   const vertex from{false, group * switches_ + own / globals_};
   const auto copy = groups_ > 1 ? own / (groups_ - 1) : 0;
-  if (copy >= copies_) return {from, from};  // not used
+  if (copy >= copies_) return {from, from};  // an unused port
   const auto distance = own % (groups_ - 1) + 1;
   const auto other = (group + distance) % groups_;
   return {from, {false, other * switches_ + port(copy, groups_ - distance) / globals_}};

@@ -1,4 +1,4 @@
-// The ways through a dragonfly.
+// The routes in a dragonfly.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace chorale::simulation {
 
-/// Within the group to a switch that has a link to the other group, over it, and there to the destination:
-/// minimal routing. Of several links to that group the one with the fewest switches is taken.
+/// Minimal routing: within the group to a switch that has a link to the other group, over that link, and
+/// there to the destination. If several links lead to that group, the one with the shortest route is taken.
 class dragonfly_routes {
  public:
   explicit dragonfly_routes(const dragonfly& shape);
@@ -29,8 +29,8 @@ class dragonfly_routes {
   [[nodiscard]] std::string name(std::uint32_t number) const;
 
  private:
-  // The links of a group to others are its ports: `globals_` at each switch. Port (copy, distance) is the
-  // `copy`-th to the group that is `distance` further.
+  // The global links of a group are its ports, `globals_` at each switch. Port (copy, distance) is the
+  // `copy`-th link to the group that is `distance` further.
   [[nodiscard]] std::uint32_t port(std::uint32_t copy, std::uint32_t distance) const noexcept {
     return copy * (groups_ - 1) + distance - 1;
   }

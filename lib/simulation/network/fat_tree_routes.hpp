@@ -1,4 +1,4 @@
-// The ways through a fat tree.
+// The routes in a fat tree.
 #pragma once
 
 #include <cstdint>
@@ -11,8 +11,8 @@
 
 namespace chorale::simulation {
 
-/// Up to the lowest switches above both hosts, down from there. Which of the switches above is the
-/// destination's choice (Zahavi: D-Mod-K routing, 2010), so that hosts of a leaf use all its links evenly.
+/// Up to the lowest switches above both hosts, then down. The destination determines which of these switches
+/// is used (Zahavi: D-Mod-K routing, 2010), so that the hosts of a leaf use all its links evenly.
 class fat_tree_routes {
  public:
   explicit fat_tree_routes(const fat_tree& shape);
@@ -27,15 +27,15 @@ class fat_tree_routes {
   [[nodiscard]] std::string name(std::uint32_t number) const;
 
  private:
-  // A switch of a level is told by the subtree of hosts that it is above, and by its lane among the switches
-  // above the same.
+  // A switch of a level is identified by its subtree of hosts, and by its lane among the switches above the
+  // same hosts.
   struct level {
     std::uint32_t down;   // children of a switch
     std::uint32_t up;     // parents; 0 at the top
     std::uint32_t span;   // hosts below a switch
     std::uint32_t lanes;  // switches above the same hosts
     std::uint32_t first_switch;
-    link_number first_link;  // of those to the level above, in pairs: up and down
+    link_number first_link;  // the first link to the level above; links come in pairs: up and down
   };
 
   [[nodiscard]] link_number upward(std::uint32_t at, std::uint32_t subtree, std::uint32_t lane,

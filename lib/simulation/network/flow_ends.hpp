@@ -1,4 +1,4 @@
-// Until when messages between two hosts take the last link of their way.
+// Until when the messages between two hosts occupy the last link of their route.
 #pragma once
 
 #include <cstddef>
@@ -14,11 +14,12 @@ namespace chorale::simulation {
 /// An instant for each pair of hosts.
 class flow_ends {
  public:
-  /// That of a pair, to be set, until it is asked for the next; the beginning of time if there is none.
+  /// The instant of a pair, for reading and setting, valid until the next call; initially the beginning of
+  /// time.
   instant& of(host_number from, host_number to);
 
-  /// What is over at `now` is forgotten when it has become much, so that memory stays in proportion to what
-  /// is under way.
+  /// Removes instants before `now` when the table has grown, so that memory is proportional to the number of
+  /// current flows.
   void forget(instant now) {
     if (taken_ >= kept_) forget_over(now);
   }
@@ -33,7 +34,7 @@ class flow_ends {
 
   place& place_of(std::uint64_t key) noexcept;
   void forget_over(instant now);
-  /// Into a table of so many places, a power of two.
+  /// Rehashes into a table of `places` entries, a power of two.
   void move_to(std::size_t places);
 
   std::vector<place> places_;  // at least half of them empty

@@ -1,4 +1,4 @@
-// The links of a network by number, and what each joins.
+// The links of a network by number, and the ends of each.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@ namespace chorale::simulation {
 /// A host, from 0.
 using host_number = std::uint32_t;
 
-/// One direction of a cable, from 0. The two of a host come first: host h sends on 2h and receives on 2h + 1.
+/// One direction of a cable, from 0. The links of hosts come first: host h sends on 2h and receives on 2h +
+/// 1.
 using link_number = std::uint32_t;
 
 [[nodiscard]] constexpr link_number out_of(host_number host) noexcept {
@@ -21,7 +22,7 @@ using link_number = std::uint32_t;
 
 enum class link_kind : std::uint8_t { host, between_switches, between_groups };
 
-/// Where a link begins or ends.
+/// An end of a link.
 struct vertex {
   bool is_host = false;
   std::uint32_t number = 0;  ///< of the host, or of the switch among all switches
@@ -34,7 +35,7 @@ struct link_ends {
   vertex to;
 };
 
-/// The links from one host to another, in their order.
+/// The links from one host to another, in order.
 using route = std::vector<link_number>;
 
 }  // namespace chorale::simulation

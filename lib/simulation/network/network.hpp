@@ -1,4 +1,4 @@
-// The way between adapters: when the first and the last byte of a message arrive.
+// The network between adapters: when the first and the last byte of a message arrive.
 #pragma once
 
 #include <cstdint>
@@ -17,19 +17,19 @@
 
 namespace chorale::simulation {
 
-/// Whose headers a message has.
+/// The service whose headers a message has.
 enum class service : std::uint8_t { connected, datagram };
 
-/// What an adapter puts on its link.
+/// A message as the sending adapter puts it on its link.
 struct message {
   host_number from = 0;
   std::uint64_t bytes = 0;  ///< without headers; may be 0
   service kind = service::connected;
-  instant first;  ///< at which its first byte is ready to leave
-  instant last;   ///< at which its last byte is; not before `first`
+  instant first;  ///< when its first byte is ready to leave
+  instant last;   ///< when its last byte is; not before `first`
 };
 
-/// When a message is at the port of the adapter that it goes to.
+/// When a message is at the port of its target's adapter.
 struct arrival {
   instant first;  ///< its first byte
   instant last;   ///< its last byte
@@ -37,43 +37,44 @@ struct arrival {
   friend constexpr bool operator==(const arrival&, const arrival&) noexcept = default;
 };
 
-/// All links and switches of a machine: a state machine without a clock. Who has a message asks once when it
-/// arrives; in asking, the message takes the links on its way for the times in which it will pass. Each link
-/// carries one message at a time, in the order in which they would reach it, and none passes another of the
-/// same two hosts. Messages wait in the switch before a link that is taken; switches have room for all that
-/// wait, which real ones have not. A long message keeps a link to itself: who wants several senders to share
-/// a link as packets do asks for a part at a time, when the part leaves.
+/// All links and switches of a machine: a state machine without a clock. The sender of a message asks once,
+/// when the message leaves; the message then occupies the links of its route for the times in which it will
+/// pass. Each link carries one message at a time, in the order in which they would reach it, and messages of
+/// the same two hosts never overtake each other. Messages wait in the switch before an occupied link; the
+/// buffers of switches are unlimited, which is not so in real ones. A long message occupies a link for its
+/// whole length: a caller that wants several senders to share a link as packets do asks for one part at a
+/// time, when the part leaves.
 ///
-/// The times are exact where messages are asked for in the order in which they leave; one that leaves before
-/// another, but is asked for after it, goes behind it where it does not fit before it.
+/// The times are exact if messages are asked for in the order in which they leave. A message that is asked
+/// for too late goes behind the messages before which it does not fit.
 class network {
  public:
   /// The network between `hosts` hosts. `costs` are valid (`validate`).
   network(const network_costs& costs, std::uint32_t hosts);
 
-  /// When the message is at `to`. From a host to itself it goes through the adapter alone.
+  /// Carries a message to `to`. A message from a host to itself passes only through the adapter.
   arrival carry(const message& what, host_number to);
 
-  /// When a multicast is at each host of `to`, in that order; switches copy it, so each link carries it once.
-  /// `group` chooses among ways that are as short.
+  /// Carries a multicast: the arrival at each host of `to`, in that order. Switches copy it, so each link
+  /// carries it once. `group` selects among equally short routes.
   std::vector<arrival> multicast(const message& what, std::span<const host_number> to, std::uint32_t group);
 
-  /// No message will leave before `now` any more: what is over is forgotten. Memory stays in proportion to
-  /// what is under way if this is called from time to time.
+  /// No message will leave before `now` any more. If this is called from time to time, memory is proportional
+  /// to the number of messages under way.
   void forget(instant now);
 
   [[nodiscard]] std::uint32_t hosts() const noexcept { return hosts_; }
 
-  /// The bytes of a message on a link, with the headers of its packets.
+  /// The bytes of a message on a link, including the headers of its packets.
   [[nodiscard]] std::uint64_t bytes_on_link(std::uint64_t bytes, service kind) const noexcept;
 
-  /// The links from one host to another; none to itself.
+  /// The links from one host to another; none from a host to itself.
   [[nodiscard]] route way(host_number from, host_number to) const;
 
-  /// What went over each link that carried anything, by number.
+  /// The load of each link that carried anything, by number.
   [[nodiscard]] std::vector<link_load> loads() const;
 
-  /// Bytes with headers, over all links.
+  /// Bytes with headers, summed over all links.
   [[nodiscard]] std::uint64_t bytes_over_links() const noexcept;
 
  private:
@@ -82,16 +83,16 @@ class network {
     std::uint64_t bytes = 0;
     std::uint64_t messages = 0;
   };
-  // A message at the end of a link, or before its first.
+  // A message at the end of a link, or before its first link.
   struct progress {
     arrival at;
-    link_number over = 0;      // that link
-    std::uint32_t copies = 0;  // that have left from there
+    link_number over = 0;      // the link behind it
+    std::uint32_t copies = 0;  // copies that have left from there
   };
 
-  /// Over a link whose first and last byte are ready as `before` says.
+  /// Passes a link at which the first and last byte are ready as `before` says.
   progress pass(link_number over, const progress& before, instant not_before, std::uint64_t bytes);
-  /// From the end of a link to where it can go over the next.
+  /// From the end of a link to where the message can enter the next.
   [[nodiscard]] progress through_switch(const progress& before, link_number over, const message& what) const;
   [[nodiscard]] const link_costs& costs_of(link_number over) const;
   [[nodiscard]] std::string name(const vertex& of) const;
@@ -100,9 +101,9 @@ class network {
   std::uint32_t hosts_;
   routes routes_;
   std::vector<link_state> links_;
-  flow_ends flows_;  // when the last link of a pair of hosts is no longer taken by it
+  flow_ends flows_;  // when the flow between two hosts stops using its last link
   instant now_{};
-  route way_;  // of the message that is asked for, kept for its memory
+  route way_;  // of the current message; kept for its memory
 };
 
 }  // namespace chorale::simulation

@@ -27,14 +27,14 @@ instant occupancy::take(instant from, duration length) {
   return from;
 }
 
-/// With all intervals in `earlier_`.
+/// Considers all intervals of `earlier_`.
 instant occupancy::take_between(instant from, duration length) {
   const auto first = earlier_.begin() + static_cast<std::ptrdiff_t>(forgotten_);
   auto next = std::lower_bound(first, earlier_.end(), from,
                                [](const interval& one, instant at) { return one.end <= at; });
   auto begin = from;
   for (; next != earlier_.end() && next->begin < begin + length; ++next) begin = std::max(begin, next->end);
-  // With no length, an instant within an interval is taken as well.
+  // A length of zero also fits within an interval.
   if (length == duration::zero()) return begin;
 
   taken_ += length;
@@ -56,7 +56,7 @@ instant occupancy::take_between(instant from, duration length) {
 
 void occupancy::forget_earlier(instant before) {
   while (forgotten_ < earlier_.size() && earlier_[forgotten_].end <= before) ++forgotten_;
-  // Moving what is left each time would be most of the work where many wait.
+  // Moving the rest at each call would dominate the time where many messages wait.
   if (2 * forgotten_ >= earlier_.size()) {
     earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(forgotten_));
     forgotten_ = 0;

@@ -1,4 +1,4 @@
-// When a thing is taken that does one message at a time: a link, a bus, the engine of an adapter.
+// When a resource that serves one message at a time is busy: a link, a bus, the engine of an adapter.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace chorale::simulation {
 
-/// The times at which something is taken, now and later. A message asks once, before it comes, and takes the
-/// first time in which it fits as a whole: one that comes sooner goes sooner, also if it asks later.
+/// The busy times of a resource, now and later. A message asks once, before it arrives, and takes the first
+/// time into which it fits as a whole: a message that arrives sooner is served sooner, even if it asks later.
 class occupancy {
  public:
-  /// Takes it for `length`, not before `from`; gives the instant at which that begins.
+  /// Occupies the resource for `length`, not before `from`; returns the begin.
   instant take(instant from, duration length);
 
-  /// What lies before `instant` will not be asked for any more.
+  /// No later call concerns times before `before`.
   void forget(instant before) {
     if (last_.end <= before) {
       forget_all();
@@ -24,7 +24,7 @@ class occupancy {
     }
   }
 
-  /// For how long it was or will be taken, all in all.
+  /// The total time for which the resource was or will be busy.
   [[nodiscard]] duration taken() const noexcept { return taken_; }
 
  private:
@@ -45,12 +45,12 @@ class occupancy {
     earliest_end_ = forgotten_ < earlier_.size() ? earlier_[forgotten_].end : instant::max();
   }
 
-  // Ascending; none touches the next. The last one, which is all that there is most often, lies here: memory
-  // of its own would be one more cache miss for each message.
+  // Ascending and disjoint. The last interval, mostly the only one, is `last_`: in a vector it would cost
+  // each message one more cache miss.
   std::vector<interval> earlier_;
-  std::size_t forgotten_ = 0;              // so many at its beginning are no longer there
-  instant earliest_end_ = instant::max();  // of those that are, to be asked without looking there
-  interval last_;                          // empty, and before all times, if there is none
+  std::size_t forgotten_ = 0;              // the number of removed intervals at its beginning
+  instant earliest_end_ = instant::max();  // the end of its first remaining interval, cached
+  interval last_;                          // empty and before all times if there is none
   duration taken_{};
 };
 

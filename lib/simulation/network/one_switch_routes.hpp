@@ -1,4 +1,4 @@
-// The way through one switch.
+// The route through a single switch.
 #pragma once
 
 #include <cstdint>

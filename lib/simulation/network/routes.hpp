@@ -1,4 +1,4 @@
-// Which links a message takes, by arithmetic: no tables, so that a host costs no memory.
+// Which links a message takes, computed rather than tabulated, so that a host costs no memory.
 #pragma once
 
 #include <variant>
@@ -12,16 +12,16 @@ namespace chorale::simulation {
 
 // Each of these classes has
 //   hosts()                          how many hosts it has room for,
-//   links()                          how many links, some of which may never be used,
-//   append(from, to, spread, links)  puts the links from a host to another behind `links`; where several ways
-//                                    are as short, `spread` chooses. A multicast takes the links of
-//                                    all ways of one spread from its sender, each once,
-//   ends(link)                       what it joins,
-//   kind(link)                       which costs it has,
-//   name(switch)                     for reports.
+//   links()                          how many links it has; some may never be used,
+//   append(from, to, spread, links)  appends the links from one host to another to `links`; `spread` selects
+//                                    among equally short routes. A multicast takes the links of all
+//                                    routes of one spread from its sender, each once,
+//   ends(link)                       the two ends of a link,
+//   kind(link)                       which costs a link has,
+//   name(switch)                     a switch's name in reports.
 using routes = std::variant<one_switch_routes, fat_tree_routes, torus_routes, dragonfly_routes>;
 
-/// Those of a shape; `shape` has been validated.
+/// The routes of a topology; `shape` has been validated.
 [[nodiscard]] inline routes routes_of(const topology& shape) {
   struct maker {
     routes operator()(const one_switch& s) const { return one_switch_routes{s}; }

@@ -1,4 +1,4 @@
-// The ways through a torus.
+// The routes in a torus.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace chorale::simulation {
 
-/// Dimension after dimension, the shorter way around; upwards where both are as long.
+/// Dimension by dimension, the shorter way around; upwards if both are equal.
 class torus_routes {
  public:
   explicit torus_routes(const torus& shape);
@@ -28,7 +28,7 @@ class torus_routes {
   [[nodiscard]] std::string name(std::uint32_t number) const;
 
  private:
-  /// The neighbour of a switch along a dimension whose switches are `stride` apart in number.
+  /// The neighbour of a switch along a dimension in which neighbours differ by `stride` in number.
   [[nodiscard]] static std::uint32_t next(std::uint32_t at, std::uint32_t stride, std::uint32_t extent,
                                           bool upwards) noexcept;
 
