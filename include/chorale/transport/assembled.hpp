@@ -35,7 +35,7 @@ namespace chorale::transport {
 ///   place of bytes, and the members of `answering_transport`, noexcept.
 /// * It may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
 /// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, `keeps_order(to)`,
-///   and `write`, `read`, `add` and `swap`, which return such objects, `try_flush(to)`, `try_notified(...)`.
+///   `try_flush(to)`, `try_notified(...)`, and `write`, `read`, `add`, `swap`, which return function objects.
 /// * Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
@@ -378,7 +378,7 @@ class assembled {
 
  private:
   [[nodiscard]] mailbox_type& mailbox() noexcept { return parts_->mailbox(); }
-  /// Adds a guard if the end of `memory` does not by itself stop accesses by peers.
+  /// Adds a guard if destroying `memory` does not by itself stop accesses by peers.
   template <class Memory>
   [[nodiscard]] Memory guarded(Memory memory) noexcept {
     if constexpr (requires { memory.guarded_by(withdrawal_guard{core().engine()}); })
@@ -386,7 +386,7 @@ class assembled {
     return memory;
   }
 
-  /// From which size zero copy is faster where the ranks' cores copy and each rank has one; otherwise 0.
+  /// Size in bytes from which zero copy is faster, if cores copy and each rank has one; otherwise 0.
   [[nodiscard]] std::size_t measured_zero_copy() const noexcept {
     if constexpr (reads_by_device)
       if (!copies_by_core() || !oversubscribed()) return core().zero_copy_from();

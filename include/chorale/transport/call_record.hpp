@@ -86,7 +86,7 @@ class call_record {
     busy_ = static_cast<std::uint8_t>(on ? busy_ | bit : busy_ & ~bit);
   }
 
-  /// Owned: another smart pointer would slow down the compilation of every program
+  /// Owned: a smart pointer would slow down the compilation of every program.
   published_status* published_;
   status_page* page_;  ///< of `published_`
   std::uint64_t number_ = 0;

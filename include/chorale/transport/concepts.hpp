@@ -169,10 +169,10 @@ concept registered_memory = std::movable<Message> && requires(const Message& mem
 ///   anything else is destroyed, and the call fails.
 /// * `put(region, offset, source, from, now)`: starts writing `from`, which lies in the registered `source`
 ///   and must not change before `flush`. Data put to a rank arrives before any later message, signal or
-///   notification to it, and only these announce it: whoever polls the memory may see any part of a put
-///   before another, and a later put before an earlier one, even to the same place.
-/// * `flush(peer, now)`: all puts to that rank have been placed, where everybody sees them, and their sources
-///   may be reused. Does nothing if there were none.
+///   notification to it, and only these announce it: a rank that polls the memory may see the parts of a put
+///   in any order, and a later put before an earlier one, even at the same address.
+/// * `flush(peer, now)`: completes when all puts to that rank are visible there to every rank, and their
+///   sources may be reused; at once if there were none.
 /// * `get(region, offset, target, into, now)`: completes when the data is here; `into` lies in `target`,
 ///   which is exposed.
 /// * `put_notified(...)`: as `put`; the target learns of each by one `notified(from, now)`, in order (P5
@@ -216,7 +216,7 @@ concept keeping_transport = one_sided_transport<Net> && requires(Net& net, std::
 };
 
 /// *Scratch*: provides memory in which algorithms store payloads during a call, instead of the heap. For
-/// simulations whose payloads nobody keeps; for other transports `scratch_of` returns heap memory.
+/// simulations that do not keep payloads; for other transports `scratch_of` returns heap memory.
 ///
 /// * `scratch(bytes)`: an object with uninitialized `memory()` of that size during its lifetime. Only
 ///   payloads are stored there, on which no decision of an algorithm depends.
@@ -346,8 +346,8 @@ concept communicator_transport =
 ///   memory also go through the device, and writes by peers become visible without the transport's help.
 /// * `one_sided_port()`: the device port whose keys name exposed memory, if they are device keys. Otherwise:
 /// * `expect(from)`: is called while memory is polled for a write of rank `from` (-1: any).
-/// * `keeps_order(to)`: whether puts to that rank become visible in their order, to who polls its memory; if
-///   not, a window flushes before it notifies.
+/// * `keeps_order(to)`: whether a rank that polls its memory sees puts to it in the order in which they were
+///   started; if not, a window flushes before it notifies.
 ///
 /// `lend(memory).beyond_calls()`: not tied to a call; an exception that ends it does not fail a call.
 template <class Net>

@@ -86,7 +86,7 @@ class control_channel {
   /// False in a child of fork(), which must not speak in its parent's name.
   [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
 
-  /// What is wrong with this rank's own device, as far as it says; empty if nothing is. Any thread.
+  /// The error that this rank's own device has reported; empty if there is none. Any thread.
   [[nodiscard]] std::string device_trouble() const noexcept;
 
   // Sending. @throws error if the queue pair is broken, or a datagram is too large.
@@ -97,7 +97,7 @@ class control_channel {
   /// The same, but retries for at most 100 ms. Not under the lock.
   void insist(int to, std::uint16_t kind, std::span<const std::byte> body,
               std::span<const std::byte> more = {});
-  /// Sends a datagram that nobody answers to all other ranks for which `is_there` is true; five times, since
+  /// Sends a datagram that needs no answer to all other ranks for which `is_there` is true; five times, since
   /// datagrams may be lost, so receivers must tolerate duplicates. A failed send to one rank does not affect
   /// the others. Takes at most one second. Not under the lock.
   void broadcast(std::uint16_t kind, const std::function<std::span<const std::byte>(int to)>& body,
@@ -128,7 +128,7 @@ class control_channel {
 
   // The service thread.
   /// Starts a thread that reads while this rank is elsewhere; does nothing if called again. If the policy is
-  /// off, the thread that last read does so whenever it waits in Chorale, whatever it waits for. @throws
+  /// off, the thread that last read reads here in each of its waits in Chorale, in any communicator. @throws
   /// error naming this rank if the thread cannot be started.
   void start_service();
   /// True while a thread reads for this rank.
@@ -156,7 +156,7 @@ class control_channel {
   std::array<entry*, kinds> subscribed_{};
   std::vector<entry*> tended_;  ///< by the service thread
   std::function<void(int)> heard_ = [](int) {};
-  /// Left by the service thread for the rank's own: the newest body of each source and kind.
+  /// Left by the service thread for the rank's own thread: the newest body of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_;
   std::exception_ptr service_failure_;
   std::atomic<std::uint64_t> refused_{0};

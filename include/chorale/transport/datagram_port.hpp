@@ -27,7 +27,7 @@ class datagram_port {
     std::uint32_t sends = 64;          ///< maximum of outstanding sends
     /// Channel for events of solicited datagrams, raised if the port is armed; may be null.
     verbs::completion_channel* channel = nullptr;
-    int completion_vector = 0;  ///< of its events; modulo those that the device has
+    int completion_vector = 0;  ///< of its events, modulo the number that the device has
   };
 
   /// `over` must outlive this, and knows the addresses of the peers. @throws error as the verbs objects.
@@ -44,7 +44,7 @@ class datagram_port {
   void limit_payload(std::size_t bytes) noexcept { queue_.limit(bytes); }
   /// Adds the next rank (from 0); its path is resolved at the first send.
   void add_peer(std::uint32_t qp_number);
-  /// Resolves the path to `rank` now: then it takes no memory to send to it.
+  /// Resolves the path to `rank` now, so that sending to it allocates no memory.
   void prepare(int rank);
 
   /// Sends `bytes` bytes, which `write(std::byte* place)` writes. A `solicited` datagram wakes a receiver

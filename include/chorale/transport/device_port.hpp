@@ -25,8 +25,8 @@ struct port_selection {
   std::optional<std::uint16_t> pkey{};
   std::uint8_t service_level = 0;
   int mtu = 0;
-  /// False if the transport uses it for some of the ranks only, as `soft0` for those of its host: then it
-  /// need not reach the others.
+  /// False if the transport uses the port for some ranks only, such as `soft0` for the ranks of its host:
+  /// then it need not reach the others.
   bool reaches_all = true;
 
   /// The settings with this port's selection substituted.
@@ -37,9 +37,9 @@ struct port_selection {
 /// corresponding ports of the other ranks. Movable; the objects it refers to stay in place.
 class device_port {
  public:
-  /// Opens the device that the settings select for the rank with number `local_rank` on its host. While
-  /// it is in use, further ports of the process with the same settings are ports of it, without another look
-  /// at all devices. @throws error as verbs::choose and verbs::device::open.
+  /// Opens the device that the settings select for the rank with number `local_rank` on its host. While the
+  /// device is in use, further ports of the process with the same settings share it, without another search
+  /// of all devices. @throws error as verbs::choose and verbs::device::open.
   device_port(const config& settings, int local_rank);
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
@@ -50,13 +50,13 @@ class device_port {
   [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }
   [[nodiscard]] const verbs::local_port& local() const noexcept { return local_; }
-  /// The port as datagrams and multicasts use it: with their own service level.
+  /// The port with the service level of datagrams and multicasts.
   [[nodiscard]] const verbs::local_port& datagrams() const noexcept { return datagrams_; }
   /// Path MTU in bytes: the smallest of this port's and those of the ranks added so far.
   [[nodiscard]] int mtu_bytes() const noexcept { return verbs::mtu_bytes(static_cast<ibv_mtu>(mtu_)); }
 
-  /// Maximum bytes of one message: what the port takes, but no more than 1 GiB, since the lengths of requests
-  /// have 31 bits.
+  /// Maximum bytes of one message: the port's limit, but at most 1 GiB, since the lengths of requests have 31
+  /// bits.
   [[nodiscard]] std::size_t largest_message() const noexcept { return largest_message_; }
 
   /// Adds the next rank (from 0).

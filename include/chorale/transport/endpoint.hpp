@@ -30,8 +30,8 @@
 
 namespace chorale::transport {
 
-/// A rank's place in a group that it has joined: the device ports, and one object for each task that all
-/// transports share. It constructs and destroys them and has no behavior of its own. One thread at a time.
+/// A rank in a group that it has joined: the device ports, and one object for each task that all transports
+/// share. Only constructs and destroys these objects. One thread at a time.
 class endpoint {
  public:
   /// `user`: the transport that owns it.
@@ -47,7 +47,7 @@ class endpoint {
     return sizeof(endpoint) | sizeof(status_page) << 16 | (probe.block_end(1) + padded(1000)) << 32 |
            sizeof(config) << 48;
   }
-  /// The number of its ranks, for the plan of a transport, which may be made before anything else.
+  /// The number of ranks of `group`, for the plan of a transport, which may be made before anything else.
   template <bootstrap::group Group>
   static int ranks(Group& group) {
     require_headers(binary_interface());
@@ -65,14 +65,14 @@ class endpoint {
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
   /// What is known of the ranks.
   [[nodiscard]] const membership& members() const noexcept { return *members_; }
-  /// A random number by which users tell groups apart. It says nothing of their secrets.
+  /// A random number by which users tell groups apart. It reveals nothing of their secrets.
   [[nodiscard]] std::uint32_t public_name() const noexcept;
   /// How the group was started, such as "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept;
   /// True if ranks outnumber the cores on any host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
-  /// The message size in bytes from which zero copy is faster where the ranks' cores copy and each rank has
-  /// one: the largest that a rank has measured; 0 if cores do not copy.
+  /// The message size in bytes from which zero copy is faster, if cores copy the data and each rank has a
+  /// core: the largest value that any rank has measured; 0 if cores do not copy.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
   /// True if all ranks are on one host.
   [[nodiscard]] bool is_on_one_host() const noexcept;
@@ -92,7 +92,7 @@ class endpoint {
   [[nodiscard]] std::string announcements() const;
 
   // What all transports share.
-  /// Which thread is inside: checked where user calls begin.
+  /// The thread inside the communicator, checked at the beginning of user calls.
   [[nodiscard]] occupancy& use() noexcept { return use_; }
   /// Objects that must release this transport's resources when it ends.
   [[nodiscard]] dependents& dependent_objects() noexcept { return dependents_; }
@@ -139,7 +139,7 @@ class endpoint {
   }
 
  private:
-  /// @throws std::system_error errc::unsupported unless they are the library's.
+  /// @throws std::system_error errc::unsupported unless the program was compiled with the library's headers.
   static void require_headers(std::uint64_t of_program);
 
   config settings_;

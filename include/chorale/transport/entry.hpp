@@ -9,9 +9,9 @@
 
 namespace chorale::transport {
 
-/// Tracks who is inside a communicator. The check costs a load and two stores, none of them locked, so two
-/// threads that enter at the same instant may both succeed; the wait of one of them then detects the other
-/// (`is_disturbed`).
+/// Tracks which thread is inside a communicator. The check costs a load and two stores, none of them locked,
+/// so two threads that enter at the same instant may both succeed; the wait of one of them then detects the
+/// other (`is_disturbed`).
 class occupancy {
   /// An inline `pthread_self()`, which glibc does not provide.
   [[nodiscard]] static pthread_t this_thread() noexcept {
@@ -48,7 +48,7 @@ class occupancy {
     occupancy& place_;
   };
 
-  /// The same for work that a thread drives from inside its waits, where it may already be inside.
+  /// The same for work that a thread drives from its waits, when it may already be inside.
   class [[nodiscard]] passage {
    public:
     explicit passage(occupancy& place) noexcept
@@ -103,8 +103,8 @@ class occupancy {
   [[noreturn]] void refuse(operation what) const;
 
  private:
-  /// Marks a child of fork(), in place of a thread; no thread control block has this address. Who was inside
-  /// at the fork erases it from `inside_`, but not from `pending_`.
+  /// Marks a child of fork(), in place of a thread; no thread control block has this address. A thread that
+  /// was inside at the fork erases the mark from `inside_`, but not from `pending_`.
   static constexpr pthread_t in_parent{1};
 
   std::atomic<pthread_t> inside_{};   ///< the thread in a call, or none

@@ -14,9 +14,9 @@ namespace chorale::transport {
 /// Knows for each peer whether it is heard, silent, gone or dead, and judges waits. Sans-I/O: it has no
 /// device, clock or socket; its owner reports events and times. Not thread-safe.
 ///
-/// Time is *attended* time: a gap between two polls counts as at most `longest_gap`. A rank that was stopped,
-/// had no core or was computing therefore does not blame that time on its peers, nor does it count towards
-/// its deadlines. A waiting rank looks about every millisecond.
+/// Time is *attended* time: a gap between two polls counts as at most `longest_gap`. Time in which the rank
+/// was stopped, had no core or was computing therefore counts neither as silence of its peers nor towards its
+/// deadlines. A waiting rank polls about every millisecond.
 class failure_detector {
  public:
   using duration = clock::duration;
@@ -28,9 +28,9 @@ class failure_detector {
   static constexpr unsigned fewest_questions = 8;
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
-  /// A dead peer that nobody waits for ends a wait for another one only after this time, since its farewell
-  /// may be in flight; and not before a living rank has said that it has none either, or `limits::silence` is
-  /// over.
+  /// The death of a peer ends a wait for another peer only after this time, since a farewell of the dead peer
+  /// may be in flight; and not before a living rank has said that it has no such farewell either, or
+  /// `limits::silence` is over.
   static constexpr std::chrono::milliseconds farewell{500};
   /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
   static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
@@ -106,11 +106,12 @@ class failure_detector {
     attention how = attention::waits;  ///< attention of the wait that is judged
   };
   [[nodiscard]] wait begin(int peer) const noexcept;
-  /// Judges a wait at the time of the last look. Its owner checks what it waits for between two judgements; a
-  /// wait ends only if two successive judgements agree. Otherwise data could be missed that arrived with the
-  /// farewell that ends the wait, or while this rank did not run. The silence of a peer ends only waits that
-  /// may be for it: it may have left, and this rank may have missed its farewell. Whoever waits for it finds
-  /// out, and tells the others. Its death is certain, and ends every wait.
+  /// Judges a wait at the time of the last look. Between two judgements the owner checks for the awaited
+  /// data; a wait ends only if two successive judgements agree. Otherwise data could be missed that arrived
+  /// with the farewell that ends the wait, or while this rank did not run. The silence of a peer ends only
+  /// waits that may be for that peer: it may have left, and this rank may have missed the farewell. A rank
+  /// that waits for the silent peer finds out and tells the others. The death of a peer is certain, and ends
+  /// every wait.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
@@ -121,9 +122,9 @@ class failure_detector {
     unsigned questions = 0;
     std::optional<duration> left;
     std::optional<duration> died;
-    std::optional<duration> seen;  ///< its process, running
+    std::optional<duration> seen;  ///< when its process was last seen running
     bool was_heard = false;
-    bool is_denied = false;  ///< nobody has its farewell, as far as others have said
+    bool is_denied = false;  ///< another rank has said that it has no farewell of this peer
   };
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];
@@ -139,7 +140,7 @@ class failure_detector {
   std::vector<peer_state> peers_;
   std::vector<int> suspects_;
   std::vector<int> dead_;
-  std::vector<int> leaving_;  ///< since the last look
+  std::vector<int> leaving_;  ///< peers that have left since the last look
   int left_ = 0;
   duration attended_{};
   std::optional<time_point> last_look_;

@@ -21,8 +21,8 @@ namespace chorale::transport {
 
 class membership;
 
-/// The first failure of a communicator on this rank, and the notice of it for other ranks. It takes no memory
-/// to keep one: where there is none for its words, what was written at the beginning takes their place.
+/// The first failure of a communicator on this rank, and the notice of it for other ranks. Keeping one works
+/// without memory: if its text cannot be allocated, a text made at construction replaces it.
 class kept_failure {
  public:
   /// Of rank `rank`, with notices of at most `room` bytes.
@@ -33,17 +33,18 @@ class kept_failure {
   const error* operator->() const noexcept { return &what_; }
   const error& operator*() const noexcept { return what_; }
 
-  /// Keeps the error that `words()` makes, or, where it throws, the one that says that there is no memory.
+  /// Keeps the error that `words()` makes or, if that throws, an error made at construction, which says that
+  /// memory ran out.
   template <class Words>
   void keep(const Words& words) noexcept {
     try {
       what_ = words();
     } catch (...) {
-      // What was made at the beginning stays.
+      // The error made at construction stays.
     }
     is_there_ = true;
   }
-  /// Lets `notice` tell of it. Under the lock of the channel.
+  /// Sets the notice. Under the lock of the channel.
   void publish(std::vector<std::byte> body) noexcept;
   /// The notice; empty before `publish`. Under the lock of the channel.
   [[nodiscard]] std::span<const std::byte> notice() const noexcept;
@@ -56,7 +57,7 @@ class kept_failure {
 };
 
 /// The failure state of one communicator on one rank. The first failure *poisons* it: all other ranks are
-/// told, and later calls throw errc::poisoned, or a failure that nobody has seen yet. Before the frames of
+/// told, and later calls throw errc::poisoned, or a failure that no call has thrown yet. Before the frames of
 /// the failed call are destroyed, the user's memory is *withdrawn* from the peers. One thread at a time;
 /// `answer` on any thread, under the lock of the channel.
 class failures {
@@ -101,8 +102,8 @@ class failures {
   }
 
   // Failing. In a child of fork() these do nothing, since the communicator is the parent's.
-  /// Poisons the communicator because of `why` and tells all ranks. Releases all memory of the user: once it
-  /// has returned, neither this rank nor a peer accesses any of it through this communicator. Precondition:
+  /// Poisons the communicator because of `why` and tells all ranks. Releases all memory of the user:
+  /// afterwards neither this rank nor a peer accesses user memory through this communicator. Precondition:
   /// the coroutines of the failed call are destroyed, or suspended for good.
   void fail(const std::exception_ptr& why) noexcept;
   /// Tells all ranks that the communicator was destroyed from inside one of its calls.
@@ -111,7 +112,7 @@ class failures {
   /// sets `*is_reported`: a program sees the code of the first failure before it sees errc::poisoned.
   void note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept;
   /// A destructor has caught `why` and cannot throw it: if it is a failure of this communicator, the next
-  /// call does.
+  /// call throws it.
   void note_unseen(const std::exception_ptr& why) noexcept;
   /// The part of `fail` that concerns memory, for an await that failed with `why`; null if something else
   /// failed.
@@ -140,7 +141,7 @@ class failures {
   liveness* lives_;
   endpoint_user* user_;
   kept_failure failure_;
-  std::optional<error> notice_;  ///< of a peer
+  std::optional<error> notice_;  ///< reported by a peer
   bool withdrawn_ = false;
   std::exception_ptr ended_by_;
   std::exception_ptr unreported_;

@@ -112,7 +112,7 @@ class joining {
   int size_;
   round due_ = round::cards;
   std::vector<std::byte> words_;
-  std::span<const std::byte> message_;  ///< they, or those of a rank that has no memory for any
+  std::span<const std::byte> message_;  ///< `words_`, or a static refusal if allocation failed
   std::exception_ptr obstacle_;         ///< why this rank cannot join
   std::unique_ptr<presentation> mine_;
   std::optional<joined_group> group_;

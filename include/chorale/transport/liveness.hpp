@@ -35,7 +35,7 @@ class liveness {
   /// Another rank says that `peer`, whose process is gone, has left before, or that it has no farewell of it
   /// either.
   void hear_of(int peer, bool has_left) noexcept;
-  /// `peer` has said by datagram that it ends its communicator: then it no longer listens, either.
+  /// `peer` has said by datagram that it ends its communicator: it no longer reads datagrams, either.
   void take_farewell(int peer) noexcept;
 
   // What is known.
@@ -56,8 +56,8 @@ class liveness {
   clock::duration attend();
   /// Says in words how long `peer` has been silent, and which other ranks are.
   [[nodiscard]] std::string describe_silence(int peer);
-  /// A clause, beginning with "; ", if that rank has been asked and was never heard, so that there may be no
-  /// way between its port and this rank's.
+  /// A clause, beginning with "; ", if that rank was asked but never heard, so that there may be no network
+  /// path between its port and this rank's; otherwise empty.
   [[nodiscard]] std::string doubt_of_way(int peer);
 
   // Processes of this host.

@@ -14,8 +14,8 @@ namespace chorale::transport {
 
 /// A queue pair connected to itself, for atomic operations on this rank's own memory: a device's atomic
 /// operations are atomic with respect to each other (IBV_ATOMIC_HCA), but not to the processor's, so this
-/// rank's must also go through the device. Cost: one queue pair, one completion queue, one registered page.
-/// One thread at a time.
+/// rank's own operations must also go through the device. Cost: one queue pair, one completion queue, one
+/// registered page. One thread at a time.
 class loopback {
  public:
   /// On the device and domain of `port`, whose keys name the memory. @throws error.

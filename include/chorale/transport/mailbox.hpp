@@ -16,13 +16,13 @@ namespace chorale::transport {
 /// Follows the payload of each block. The receiver polls its last 4 bytes, a message counter of the pair of
 /// ranks. A 32-bit counter never repeats in the same block, so nothing has to be reset between uses, unlike
 /// with the one-byte counter of P2 section 4.1.3. It comes last, and its byte that changes with each message
-/// comes first, so that even a device that copies byte by byte in address order (Soft-RoCE may) makes it
-/// visible only after all other data.
+/// comes first, so that even a device that copies byte by byte in address order (Soft-RoCE may) shows a new
+/// counter only after all other data.
 ///
 /// Writer: the sender's device: payload and trailer, the counter last.
 /// Reader: the receiver: the counter, by `load_acquire`, then the rest.
 /// Pair: that acquire, and the release by which `soft0` stores the last word of a message (`ordered_copy`);
-///   with an adapter, what its device guarantees.
+///   with an adapter, the ordering that the device guarantees.
 struct mailbox_trailer {
   std::uint32_t bytes;
   std::uint32_t signature;
@@ -37,7 +37,7 @@ constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
   return word >> 32 == static_cast<std::uint32_t>(index + 1);
 }
 
-/// The counter in a message that its writer does not show: the receiver calls `show` once it knows that the
+/// The counter of a message that polling must not detect: the receiver calls `show` once it knows that the
 /// message is complete.
 constexpr std::uint32_t unseen(std::uint32_t count) noexcept {
   return count ^ 0x80000000U;

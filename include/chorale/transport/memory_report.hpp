@@ -6,8 +6,8 @@
 
 namespace chorale::transport {
 
-/// Connections and memory of one rank's transport; bytes are this rank's current ones. Registered memory is
-/// pinned on devices that pin.
+/// Connections and memory of one rank's transport; bytes are this rank's current amounts. Registered memory
+/// is pinned on devices that pin.
 struct memory_report {
   int connections = 0;       ///< open now
   int peak_connections = 0;  ///< maximum of simultaneously open connections

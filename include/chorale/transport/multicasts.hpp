@@ -18,7 +18,7 @@ class multicast_group;
 /// arrive from the control channel on any thread; everything else runs on the rank's own thread.
 class multicasts {
  public:
-  /// `owner` must outlive this, and must read no datagrams after it has ended.
+  /// `owner` must outlive this object, and must read no datagrams after this object has ended.
   explicit multicasts(endpoint& owner);
   ~multicasts();
   multicasts(const multicasts&) = delete;

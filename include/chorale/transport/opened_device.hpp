@@ -17,15 +17,15 @@ struct opened_device {
   opened_device(const opened_device&) = delete;
   opened_device& operator=(const opened_device&) = delete;
   ~opened_device();
-  /// The device as this process has it open, so that each further communicator costs no context; opens it if
-  /// it has not. Simulated ranks, which share a process, each open their own. Any thread. @throws error as
-  /// the constructor.
+  /// The device, opened at most once per process, so that further communicators need no further context.
+  /// Simulated ranks, which share a process, each open their own. Any thread. @throws error as the
+  /// constructor.
   static std::shared_ptr<const opened_device> of(const verbs::device_info& which);
 
   verbs::device device;
   verbs::protection_domain domain;
-  /// What the device reports by itself. It ends with this: an owning pointer would take programs a megabyte
-  /// to compile.
+  /// Asynchronous events of the device. Owned: a smart pointer would cost a megabyte of memory in the
+  /// compilation of each program.
   device_watch* watch;
 };
 

@@ -51,13 +51,14 @@ class progress_engine {
   void look_around();
 
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
-  /// Whether who finds nothing gives way at once, since the awaited rank may need this core.
+  /// Whether a polling loop yields its core at once when it finds nothing, since the awaited rank may need
+  /// it.
   [[nodiscard]] bool shares_cores() const noexcept { return !spin_; }
-  /// Call after a look by which the program polls, and that has found nothing.
+  /// Call when the program itself has polled and found nothing.
   void give_way() const noexcept {
     if (shares_cores()) clock::give_way();
   }
-  /// `progress`, for a program that polls: nobody knows what for.
+  /// `progress`, for a program that itself polls, for something unknown here.
   void poll() {
     progress();
     give_way();
@@ -81,9 +82,9 @@ class progress_engine {
     watch.end();
   }
 
-  /// Waits on a rank that leaves: until `awaited()`, which may have side effects, returns no rank that it
-  /// still stays for (-1: any). As in any wait, the rest of this thread's work progresses, and a long wait is
-  /// reported. Ends early if the communicator fails or at the deadline; `awaited` gives up lost ranks.
+  /// Waits before this rank leaves, until `awaited()`, which may have side effects, returns no rank to wait
+  /// for (-1: any rank). As in any wait, the rest of this thread's work progresses, and a long wait is
+  /// reported. Ends early if the communicator fails or at the deadline; `awaited` must not return lost ranks.
   /// @throws exceptions of `awaited` and of a stall handler.
   void wait_to_leave(const std::function<std::optional<int>()>& awaited);
 
@@ -95,21 +96,21 @@ class progress_engine {
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
-  /// Lets the parked call continue as far as possible; with `attention::waits` waits once for what it is
-  /// parked on. Failures are raised inside the coroutine.
+  /// Lets the parked call continue as far as possible; with `attention::waits` first waits for the operation
+  /// on which it is parked. Failures are raised inside the coroutine.
   void advance(attention how);
   void rethrow_parked_failure() {
     if (parked_.failure) [[unlikely]]
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));
   }
 
-  /// Sets the number of exceptions in flight where nonblocking calls are driven from, which are not theirs;
-  /// `not_driven` if none is driven. Returns the previous value.
+  /// Sets the number of exceptions in flight at the place that drives nonblocking calls, which are not
+  /// exceptions of these calls; `not_driven` if none is driven. Returns the previous value.
   int drive_among(int exceptions) noexcept { return std::exchange(exceptions_outside_, exceptions); }
   static constexpr int not_driven = -1;
-  /// Call where memory of a call is destroyed; `then`: number of exceptions in flight when it was made. If an
-  /// exception of the call destroys it, peers lose access to all memory first. Takes into account that a
-  /// nonblocking call may have been driven from elsewhere then.
+  /// Call when memory of a call is destroyed; `then`: number of exceptions in flight when the memory was
+  /// made. If an exception of the call destroys it, peers lose access to all memory first. Takes into account
+  /// that a nonblocking call may have been driven from elsewhere then.
   void let_go_if_unwinding(int then) noexcept;
 
   // For vigils.

@@ -27,8 +27,8 @@ enum class registration_guarantee {
 };
 const char* describe(registration_guarantee g) noexcept;
 
-/// Statistics of a registration cache: hits and misses are its own, the rest is of all with which it shares
-/// registrations.
+/// Statistics of a registration cache: hits and misses are its own; the other counters are common to all
+/// caches that share its registrations.
 struct registration_statistics {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;         ///< memory that had to be registered
@@ -41,8 +41,8 @@ struct registration_statistics {
 /// Registers whole pages and caches the registrations with least-recently-used eviction, within
 /// `config::registration_entries` and `config::registration_bytes`. Entries in use are never evicted and may
 /// exceed the limits. Caches of a process share the registrations of a protection domain, if their settings
-/// agree: what one communicator has registered, those that are split from it find. Handles must end before
-/// the cache. One thread at a time, of each cache. Source: P4 sections 3.4 and 5.2 show the need for it.
+/// agree: communicators split from another find its registrations. Handles must end before the cache. One
+/// thread at a time, of each cache. Source: P4 sections 3.4 and 5.2 show the need for it.
 class registration_cache {
  public:
   /// `read`: a source of local transfers and of peers' reads; may be read-only memory. `remote`: peers read
@@ -69,7 +69,7 @@ class registration_cache {
   /// `remote_access`: what peers may do with memory of `rights::remote`, as `verbs::device::remote_access`.
   registration_cache(const verbs::protection_domain& domain, const config& settings, bool by_address,
                      int remote_access);
-  /// What the caches of this process can guarantee with these settings, and arguments as above.
+  /// The guarantee that caches of this process give with these settings; arguments as above.
   static registration_guarantee guarantee_with(const config& settings, bool by_address);
   registration_cache(const registration_cache&) = delete;
   registration_cache& operator=(const registration_cache&) = delete;

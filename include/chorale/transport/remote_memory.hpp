@@ -107,8 +107,9 @@ class remote_memory {
   /// Updates bytes of `target` while holding its exclusive lock: `change(bytes)` modifies a copy of them in
   /// place and returns true if it should be written back.
   ///
-  /// Writer: a holder: the bytes, whose completion it awaits, then 0 into the lock, by an atomic operation.
-  /// Reader: the next holder: itself into the lock, by an atomic operation, then it reads the bytes.
+  /// Writer: the holder: writes the bytes and awaits their completion, then sets the lock to 0 by an atomic
+  ///   operation.
+  /// Reader: the next holder: takes the lock by an atomic operation, then reads the bytes.
   /// Pair: the two atomic operations of the device; those of `soft0` release and acquire.
   template <class Change>
   void locked(int target, std::size_t offset, std::size_t bytes, Change&& change) {
@@ -127,7 +128,7 @@ class remote_memory {
       try {
         step([&](parts& p) { unlock(p, target); });
       } catch (...) {
-        // The exception in flight goes on, and says why unless it is an operator's.
+        // The exception in flight continues, and tells the reason unless an operator threw it.
         note_unseen(std::current_exception());
       }
       throw;
@@ -181,8 +182,8 @@ class remote_memory {
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
-  /// Returns `count`, which a program that polls has found after `look_around`. Gives way if it has found the
-  /// same before.
+  /// Returns `count`, the number of notifications that a polling program has found after `look_around`.
+  /// Yields the core if it is the same as last time.
   std::uint64_t found(std::uint64_t count) noexcept {
     if (count == std::exchange(last_found_, count) && parts_) parts_->net().core().engine().give_way();
     return count;
@@ -190,7 +191,7 @@ class remote_memory {
 
   /// Ends all access of peers to this rank's memory. `orderly`: all ranks know, and nothing is pending.
   /// Otherwise waits until the sources of puts have been read; if one may still be read after 100 ms, poisons
-  /// the communicator, which ends that.
+  /// the communicator, which ends all reads.
   void withdraw(bool orderly) noexcept {
     if (!parts_) return;
     if (!orderly) {

@@ -108,13 +108,14 @@ class remote_parts {
   /// Emulated puts copy their sources before `put` returns.
   static constexpr bool registers = registering_transport<Net>;
 
-  /// Waits for an operation of the transport here and returns its result.
+  /// Waits for an operation of the transport and returns its result.
   template <class Awaitable>
   auto finish(Awaitable operation) {
     operation.await_ready();
     return operation.await_resume();
   }
-  /// Room for `bytes` that must persist until they are sent; flushes first if the buffer is full.
+  /// Space for a copy of `bytes` bytes, which must persist until it is sent; flushes first if the buffer is
+  /// full.
   std::span<std::byte> room_for(std::size_t bytes) {
     if (!copies_ || copies_->first.bytes() - copied_ < bytes) {
       flush_all();

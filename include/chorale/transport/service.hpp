@@ -71,12 +71,13 @@ class service {
   struct work {
     std::function<void()> arm;  ///< arms the event for the next solicited datagram
     std::function<void()>
-        serve;  ///< looks after all that has come; called with the lock held; does not throw
+        serve;  ///< handles all arrived datagrams; called with the lock held; does not throw
     std::function<void(std::exception_ptr)>
-        fail;  ///< the thread ends, and nobody answers any more; called with the lock held; does not throw
-    /// Takes what the device reports; called without the lock. What it throws ends the thread, as `fail`.
+        fail;  ///< the thread ends and no longer answers; called with the lock held; does not throw
+    /// Reads events of the device; called without the lock. An exception ends the thread and is passed to
+    /// `fail`.
     std::function<void()> look{};
-    int reports = -1;  ///< descriptor that is readable when it has something to report
+    int reports = -1;  ///< descriptor that is readable when the device has an event
   };
   /// @throws std::system_error if the thread cannot be started.
   service(verbs::completion_channel& channel, service_lock& lock, service_policy policy, work w);
@@ -92,7 +93,7 @@ class service {
   bool serve_once();
   /// True if the thread has to end: it was stopped, or the device has failed.
   [[nodiscard]] bool stopped(int milliseconds);
-  /// True unless what the device reports ends the thread.
+  /// Calls `work::look`; false if it threw, which ends the thread.
   [[nodiscard]] bool look();
   void give_up();
 

@@ -17,10 +17,10 @@ namespace chorale::transport {
 /// A rank's status: its current call, previous calls, and the rank that it waits for. Its own thread writes
 /// it with plain stores; the service thread reads it to answer for a rank that is elsewhere.
 ///
-/// Writer: its rank: the words of a call, into the row of an older one, then `current_`.
-/// Reader: the service thread: `current_`, the words, `current_` again.
-/// Pairs: `current_`, and each word, release and acquire: who has seen a word of a newer call sees at the
-///   second look that the row is reused.
+/// Writer: the rank: writes the words of a call into the row of an older call, then `current_`.
+/// Reader: the service thread: reads `current_`, the words, and `current_` again.
+/// Pairs: release and acquire of `current_` and of each word: a reader that has seen a word of a newer call
+///   sees in its second read of `current_` that the row was reused.
 class status_page {
  public:
   static constexpr std::size_t kept = 8;

@@ -42,13 +42,13 @@ class watched_wait {
     bool begins_survey = false;  ///< start asking what the other ranks are doing, for a report
     bool surveys = false;        ///< continue that survey, and call `end_survey` when it is complete
     bool probes = false;         ///< ask the awaited peer, and those that owe an answer, for a sign of life
-    bool asks_others = false;    ///< ... and one more rank that nobody waits for
+    bool asks_others = false;    ///< ... and one more rank, which is not awaited
   };
   /// Steps at `time`, after `waited` of attended time. `stalls`: the failure detector wants a report.
   [[nodiscard]] steps next(time_point time, clock::duration waited, attention how, bool stalls) noexcept;
   void end_survey() noexcept { surveys_ = false; }
 
-  /// Ends the wait. True if a survey for it is in progress, which nobody needs any more.
+  /// Ends the wait. True if a survey for it is in progress, which is no longer needed.
   [[nodiscard]] bool end() noexcept {
     begun_ = false;
     return std::exchange(surveys_, false);

@@ -15,33 +15,35 @@
 
 namespace chorale::transport {
 
-/// One peer's queue pair, the local memory that the peer writes into, and where this rank writes at the peer.
-/// Lives as long as `connections`; the words are kept while it is closed.
+/// The queue pair to one peer, the local memory that the peer writes into, and the peer's memory that this
+/// rank writes into. Lives as long as `connections`; the words are kept while the connection is closed.
 struct connection {
   int peer = -1;
   bool ready = false;       ///< both sides are ready: this rank may send
   std::uint32_t depth = 0;  ///< size of the send queue, a power of two
-  /// A request whose number has none of these bits is looked at before it is posted: the last of each half of
-  /// the queue; each request, where the device cannot take words inline or writes may overtake each other.
+  /// `look_at` handles a request whose number has none of these bits before it is posted: the last request of
+  /// each half of the queue; every request if the device takes no inline data or writes may overtake each
+  /// other.
   std::uint32_t looked_at = 0;
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;
-  /// Where this rank writes at the peer.
+  /// The peer's memory that this rank writes into.
   struct target {
     std::uint64_t inbox = 0;
     std::uint32_t key = 0;     ///< of the inbox
-    bool in_order = true;      ///< requests become visible in their order
-    bool unannounced = false;  ///< something was put since the last request that completes at the peer
-    bool has_atomics = true;   ///< its device answers atomic operations
-    /// Where there is no order: the longest request that the peer sees whole or not at all.
+    bool in_order = true;      ///< requests become visible in the order of posting
+    bool unannounced = false;  ///< data was put after the last request that raises a completion at the peer
+    bool has_atomics = true;   ///< the peer's device executes atomic operations
+    /// If requests may overtake each other: the longest request in bytes that the peer sees whole or not at
+    /// all.
     std::size_t polled_bytes = 0;
   } there;
   std::uint32_t psn = 0;
   /// Signal, notification and farewell at the offsets of mailbox_layout: in the inbox, or in `kept_words`.
   std::byte* words = kept_words;
   pool_block inbox;   ///< written by the peer; none while closed
-  pool_block shorts;  ///< words to send, where the device cannot take them inline
+  pool_block shorts;  ///< words to send, if the device takes no inline data
   /// Requests for signs of life.
   struct probes {
     std::uint64_t ticket = 0;  ///< number of the pending one, 0 if none

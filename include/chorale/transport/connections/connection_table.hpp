@@ -1,4 +1,4 @@
-// Which peers a rank is connected with: a sans-I/O state machine, which is told what arrives and when.
+// Which peers a rank is connected with: a sans-I/O state machine, which takes messages and times.
 #pragma once
 
 #include <cstddef>
@@ -99,7 +99,7 @@ class connection_table {
   void on_close(int peer, const close_message& m, time_point now);
   /// Enforces the limit and retransmits unanswered requests. Call it often.
   void progress(time_point now);
-  /// Something arrived on the connection that the peer sends only once it knows that this rank receives.
+  /// A message arrived that the peer sends only once it knows that this rank's queue pair can receive.
   void note_heard(int peer);
   /// Stops opening connections for peers and closing by agreement.
   void end() noexcept;

@@ -28,7 +28,7 @@ class connection_user {
   virtual void on_notice(connection& from, std::uint32_t word) = 0;
   /// Message number `count` (its lower 31 bits, from 1) has been written into the inbox, and is complete.
   virtual void on_written(connection& from, std::uint32_t count) = 0;
-  /// A message arrived in receive block `index`, which must be reposted.
+  /// A message arrived in receive block `index`; the user must repost that block.
   virtual void on_message(connection& from, std::uint64_t index, const ibv_wc& wc) = 0;
   /// Adds the mechanism's counters for a peer.
   virtual void count(int peer, ledger& l) const noexcept = 0;
@@ -40,24 +40,24 @@ class connection_user {
 };
 
 /// One RC queue pair for each peer that communicates with this rank, made at first use, all on one completion
-/// queue and one shared receive queue, where the device has such; limited by config::connections, as in
+/// queue and, if the device supports it, one shared receive queue; limited by config::connections, as in
 /// `connection_table`. Cost of eviction: opening and closing need the peer's attention, so that a rank that
-/// computes outside of calls can delay others until its next call; and the death of a rank on another host is
-/// noticed only by its silence while nobody is connected to it.
+/// computes outside calls can delay others until its next call; and while no rank is connected to a rank on
+/// another host, only silence reveals the death of that rank.
 class connections final : private connection_port {
  public:
-  /// In immediate data: of a message in the inbox, not of a notification.
+  /// This bit of immediate data marks a message in the inbox rather than a notification.
   static constexpr std::uint32_t written_mark = 0x80000000U;
 
   struct options {
     std::size_t limit = 0;           ///< as config::connections
     std::size_t inbox_bytes = 0;     ///< memory that the peer writes, per connection
-    std::size_t message_bytes = 0;   ///< longest that goes into the inbox or a receive
-    std::size_t receive_bytes = 0;   ///< of one receive; 0 for receives that carry only immediate data
+    std::size_t message_bytes = 0;   ///< longest message that fits into the inbox or a receive
+    std::size_t receive_bytes = 0;   ///< bytes of one receive; 0 for receives that carry only immediate data
     std::uint32_t receives = 0;      ///< for all peers together, as in `receive_queue::options`
-    bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts its own
+    bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts them
     std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
-    bool heeds = false;              ///< completions announce what peers write here: for `connections` to say
+    bool heeds = false;              ///< completions announce peers' writes; set by `connections`
   };
   struct statistics {
     int connected = 0;
@@ -97,30 +97,29 @@ class connections final : private connection_port {
   bool has_room(connection& c);
   /// True if one more request may be signalled.
   bool may_signal();
-  /// Posts one request; signals it when the state of the send queue has to be learnt.
+  /// Posts one request; signals it if its completion is needed to free slots of the send queue.
   void post(connection& c, ibv_send_wr& request);
-  /// Brings one word into the peer's inbox, after all that was posted before: by an RDMA write, or, where
-  /// those may overtake each other, by a message that the peer puts there.
+  /// Writes one word into the peer's inbox after all earlier requests: by an RDMA write, or, if writes may
+  /// overtake each other, by a message that the peer copies there.
   void post_word(connection& c, std::size_t offset, std::uint64_t word, unsigned flags = 0);
-  /// Whether the peer can see by polling that a write of `bytes` is complete, with all that was posted
-  /// before.
+  /// Whether the peer can detect by polling that a write of `bytes` and all earlier requests are complete.
   [[nodiscard]] static bool is_polled(const connection& c, std::size_t bytes) noexcept {
     return c.there.in_order || (bytes <= c.there.polled_bytes && !c.there.unannounced);
   }
-  /// Makes `request`, a write of message number `count` into the peer's inbox that is posted next, one whose
-  /// completion tells the peer.
+  /// Turns `request`, which writes message number `count` into the peer's inbox and is posted next, into a
+  /// write with immediate, so that a completion announces it to the peer.
   [[gnu::cold]] static void announce(connection& c, ibv_send_wr& request, std::uint32_t count) noexcept;
-  /// Call after a look at memory that has found nothing: where completions announce data, handles them.
+  /// Call when polling memory has found nothing: handles completions if they announce data.
   void heed() {
     if (options_.heeds) reap();
   }
-  /// How data are announced, and why, as `explain` says it.
+  /// How the arrival of data is announced, and why, in the words of `explain`.
   [[nodiscard]] std::string announcements() const;
   /// Polls completions.
   void reap();
   /// Marks the connection as broken: waits for the peer fail with this reason.
   void break_off(connection& c, std::string why);
-  /// Something arrived on the connection that the peer sends only once it knows that this rank receives.
+  /// A message arrived that the peer sends only once it knows that this rank's queue pair can receive.
   void note_heard(connection& c) { table_.note_heard(c.peer); }
   [[nodiscard]] bool is_open(const connection& c) const noexcept { return c.qp.has_value(); }
 
@@ -152,8 +151,8 @@ class connections final : private connection_port {
   void close() noexcept;
 
  private:
-  /// What of its order the memory of a rank shows to who polls it: nothing, that of 128 aligned bytes of a
-  /// write, that of each write, or all.
+  /// The order of writes that a rank can rely on when it polls its memory: none, within 128 aligned bytes of
+  /// a write, within each write, or among all writes.
   enum class placement : std::uint8_t { unordered, aligned_128, within_request, ordered };
   /// Tells the peer about this rank's queue pair. A side may send once it knows that the other's queue pair
   /// receives its messages. Sent as raw bytes.
@@ -163,9 +162,9 @@ class connections final : private connection_port {
     std::uint64_t inbox;
     std::uint32_t inbox_key;
     connect_request request;
-    std::uint8_t reads;  ///< reads and atomics that it answers at a time
+    std::uint8_t reads;  ///< reads and atomics that its device executes at a time
     placement order;
-    std::uint8_t atomics;  ///< 1: its device answers atomic operations
+    std::uint8_t atomics;  ///< 1: its device executes atomic operations
     std::uint8_t reserved[5]{};
   };
 
@@ -192,16 +191,16 @@ class connections final : private connection_port {
   [[nodiscard]] placement placement_here(const connection& c) const;
   void on_word(connection& c, std::uint64_t index, const ibv_wc& wc);
   [[nodiscard]] verbs::queue_pair make_queue_pair();
-  /// Makes the completion queue large enough for all that so many queue pairs have under way: when a peer
-  /// dies, its requests complete with an error each, also those that were not signalled.
+  /// Makes the completion queue large enough for all outstanding requests of so many queue pairs: when a peer
+  /// dies, each request to it completes with an error, signalled or not.
   void make_room_for(std::size_t queue_pairs);
   [[nodiscard]] std::uint8_t reads_here() const noexcept;
   [[nodiscard]] std::uint8_t atomics_here() const noexcept {
     return over_->device().attributes().atomic_cap == IBV_ATOMIC_NONE ? 0 : 1;
   }
-  /// Signals the request if it is time to learn that earlier slots are free. Of a connection with
-  /// peculiarities, which looks at each request: sends words where writes may overtake each other, and takes
-  /// what the device cannot take inline from registered memory.
+  /// Signals the request if its completion is needed to free earlier slots. On connections that pass every
+  /// request here: sends words by messages if writes may overtake each other, and moves data that the device
+  /// does not take inline to registered memory.
   [[gnu::cold]] static void look_at(connection& c, ibv_send_wr& request);
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
@@ -236,7 +235,7 @@ inline bool connections::has_room(connection& c) {
 }
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
-  // One signalled request in each half of the queue suffices to learn that the earlier slots are free.
+  // One signalled request in each half of the queue suffices: its completion frees the earlier slots.
   if ((++c.posted & c.looked_at) == 0) [[unlikely]]
     look_at(c, request);
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;

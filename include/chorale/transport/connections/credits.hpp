@@ -15,9 +15,9 @@ namespace chorale::transport {
 /// by an RDMA write of one word (P2 section 4.1.4) or by an answer: a message of the algorithm that both
 /// sides know to imply it (P2 section 4.2.4). Credits persist across connections. One thread at a time.
 ///
-/// Writer: the receiver: has done with blocks, then their number, as the device writes words.
-/// Reader: the sender: that number, by `load_acquire`, then it writes into the blocks.
-/// Pair: that acquire, and the release by which `soft0` stores a word; an answer is a message like others.
+/// Writer: the receiver: finishes reading blocks, then writes their number, by its device.
+/// Reader: the sender: loads that number by `load_acquire`, then writes into the blocks.
+/// Pair: that acquire, and the release by which `soft0` stores a word; an answer is an ordinary message.
 class credits {
  public:
   /// The credits between this rank and one peer, in both directions.

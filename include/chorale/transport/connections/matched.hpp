@@ -26,8 +26,8 @@ class posted_messages;
 /// Messages of any length are posted. Up to `config::send_receive_eager_bytes` they travel in as many blocks
 /// as they need. A longer one is announced by a request in place of a message; the receiver registers the
 /// destination once it has matched the request, and answers with the address; the sender writes there, and
-/// then sends the end (`config::send_receive_long` has alternatives). If the device does not take the memory
-/// of either side, the message travels in blocks.
+/// then sends the end (`config::send_receive_long` has alternatives). If the memory of either side cannot be
+/// registered, the message travels in blocks.
 ///
 /// At most `config::blocks` messages of a sender wait here; it is told when they are released. A shared
 /// receive queue has at most 512 blocks. When half of them hold messages that were not received yet, further
@@ -67,7 +67,7 @@ class matched {
     message_header header{};
     const std::byte* payload = nullptr;
     std::uint64_t receive = 0;          ///< number of the receive block that holds it ...
-    std::unique_ptr<std::byte[]> copy;  ///< ... unless this does
+    std::unique_ptr<std::byte[]> copy;  ///< ... unless it was copied here
   };
   /// State per peer.
   struct sender {
@@ -148,7 +148,7 @@ class matched {
   bool send_request(int to, call_id now, const request_body& request);
   /// The oldest unreceived message of that rank, or null.
   [[nodiscard]] const unexpected* oldest(int from);
-  /// Marks it as received; it is still to be released.
+  /// Marks it as received; it must still be released.
   void hand_out(int from) noexcept { ++senders_.find(from)->account.received; }
 
  private:
@@ -167,11 +167,11 @@ class matched {
   void doubt(int from, call_id now, const unexpected& next) const;
   void advance();
   bool send_in_block(int to, message_header header, std::span<const std::byte> bytes);
-  /// Whether it occupies a place: a message or a request, of the length that its header says.
+  /// Whether it occupies one of `places`: a message or a request, of the length that its header says.
   [[nodiscard]] static bool is_kept(const message_header& header, std::size_t body) noexcept;
   void look_into_ring(sender& from);
   void keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes);
-  /// Handles everything else. Returns a description of the error, or null.
+  /// Handles all other kinds. Returns a description of the error, or null.
   [[nodiscard]] const char* take(connection& from, const message_header& header,
                                  std::span<const std::byte> body);
 

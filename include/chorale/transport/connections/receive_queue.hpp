@@ -24,31 +24,31 @@ class receive_queue {
   /// Distinguishes the numbers of receives from those of other requests.
   static constexpr std::uint64_t mark = std::uint64_t{1} << 63;
 
-  /// What is received, and from how many.
+  /// Number and size of the receives.
   struct options {
     int ranks = 0;               ///< in the group
-    std::uint32_t receives = 0;  ///< at most, for all peers; at least 16 for each that has its own queue
+    std::uint32_t receives = 0;  ///< maximum for all peers; without sharing, at least 16 per peer
     std::size_t bytes = 0;       ///< of each
     bool posts = true;           ///< all receives are posted here; otherwise only those of `post_into`
   };
   /// @throws error as the verbs objects.
   receive_queue(const verbs::device& device, const verbs::protection_domain& domain, const options& o);
 
-  /// Null if each queue pair has receives of its own, `count()` of them.
+  /// Null if each queue pair has its own `count()` receives.
   [[nodiscard]] verbs::shared_receive_queue* shared() noexcept {
     return queue_.native() == nullptr ? nullptr : &queue_;
   }
-  /// Receives that a sender can find, at most.
+  /// Maximum number of receives available to one sender.
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  /// Receives in the queues of so many connections.
+  /// Receives in all queues of so many connections.
   [[nodiscard]] std::size_t count(std::size_t connections) const noexcept {
     return pairs_.empty() ? count_ : connections * count_;
   }
   [[nodiscard]] std::byte* block(std::uint64_t index) const noexcept { return first_ + index * bytes_; }
 
-  /// The queue pair for a peer was made and can receive: posts its receives, if it has its own.
+  /// The queue pair for a peer was made and can receive: posts its receives unless they are shared.
   void open(int peer, verbs::queue_pair& pair);
-  /// It will be destroyed, and its receives with it.
+  /// That queue pair will be destroyed, with its receives.
   void close(int peer) noexcept;
 
   void post(std::uint64_t index) {
@@ -63,22 +63,23 @@ class receive_queue {
     if (queue_.try_post_recv(request) != 0) [[unlikely]]
       post_elsewhere(index / count_, request);
   }
-  /// Posts memory registered under `lkey`, at most 2 GiB, as receive `index`, for what `from` sends next.
-  /// False if nothing can come from there yet.
+  /// Posts memory registered under `lkey`, at most 2 GiB, as receive `index`, for the next message of `from`.
+  /// False if that rank cannot send yet.
   [[nodiscard]] bool post_into(std::uint64_t index, int from, std::span<std::byte> into, std::uint32_t lkey);
 
-  /// Requests that the queues can hold now.
+  /// Number of requests for which the queues have room now.
   [[nodiscard]] std::size_t depth() const noexcept;
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return blocks_ ? blocks_->bytes() : 0; }
 
  private:
-  /// No shared queue took it: there is none, or it has failed. @throws error if the device refuses.
+  /// The slow path of posting a receive: there is no shared queue, or it has failed. @throws error if the
+  /// device refuses.
   void post_elsewhere(std::uint64_t peer, ibv_recv_wr& request);
 
   std::size_t bytes_;
   bool posts_;
   std::uint32_t count_;
-  verbs::shared_receive_queue queue_;      ///< none is as one that was closed
+  verbs::shared_receive_queue queue_;      ///< closed if queue pairs have their own
   std::vector<verbs::queue_pair*> pairs_;  ///< per peer, null while closed; empty with a shared queue
   std::optional<verbs::registered_buffer> blocks_;
   std::byte* first_ = nullptr;  ///< of the blocks

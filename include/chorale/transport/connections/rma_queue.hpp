@@ -24,13 +24,13 @@ class rma_queue {
   static constexpr bool reads_by_device = true;
   /// State per peer.
   struct peer {
-    std::uint64_t last_put = 0;           ///< request number of the last put, or of the read after it
-    bool is_placed = true;                ///< once that request is complete
+    std::uint64_t last_put = 0;           ///< request number of the last put, or of its fence
+    bool is_placed = true;                ///< whether that request is complete
     std::deque<std::uint32_t> notices{};  ///< notifications that arrived and were not consumed yet
     std::uint64_t notices_sent = 0;
     std::uint64_t notices_received = 0;
     pool_block old_value{};  ///< receives the old values of atomic operations; made at first use
-    pool_block fenced{};     ///< receives the word of a read after puts; made at first use
+    pool_block fenced{};     ///< receives the word that a fence reads; made at first use
   };
 
   /// Settings: those of the registration cache. `links` must outlive this.
@@ -55,7 +55,7 @@ class rma_queue {
   [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
   /// Call before memory that may have been exposed is returned to the device.
   void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
-  /// Peers' writes need no action here.
+  /// The device places peers' writes without help.
   void expect(int) noexcept {}
 
   /// A put or get in progress, in requests of at most 1 GiB.
@@ -122,7 +122,7 @@ class rma_queue {
     require_within(there, 0, there.bytes, ranks_);
     return {this, there};
   }
-  /// Whether puts to that rank become visible there in their order.
+  /// Whether puts to that rank become visible there in the order in which they were started.
   [[nodiscard]] bool keeps_order(int to) const noexcept {
     const connection* c = links_->find(to);
     return c == nullptr || c->there.in_order;
@@ -141,8 +141,8 @@ class rma_queue {
       reject_local();
   }
   [[noreturn]] static void reject_local();
-  /// Where the completion of a put does not say that it is visible at the target: reads from there, which
-  /// returns after all earlier puts have been placed. False if there is no room yet.
+  /// For devices on which a completed put need not be visible at the target: posts a read from there, which
+  /// completes after all earlier puts have been placed. False if there is no room yet.
   bool fence(connection& c, peer& p);
   bool advance(transfer& t);
   bool advance(atomic& a);

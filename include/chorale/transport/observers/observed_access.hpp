@@ -13,8 +13,8 @@ namespace chorale::transport {
 /// succeeded or failed; otherwise this costs the test of one bit.
 class [[nodiscard]] observed_access {
  public:
-  /// The operation: the `observed_event` kinds of the same names, whose header would be more expensive to
-  /// include.
+  /// The operation: as the kinds of `observed_event` with the same names; including that header would cost
+  /// compile time.
   enum class kind : std::uint8_t { put, got, updated, flushed, notified, awaited };
 
   /// `peer`: -1 for all or any. `bytes`: the size of the put, get or update.

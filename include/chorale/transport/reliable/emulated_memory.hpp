@@ -14,7 +14,7 @@
 
 namespace chorale::transport::reliable {
 
-/// Withdraws memory that streams know under a key.
+/// Deleter: withdraws memory that streams know under a key.
 struct concealment {
   std::uint32_t key = 0;
   std::span<const std::byte> memory{};
@@ -25,9 +25,9 @@ struct concealment {
 using revealed = std::unique_ptr<streams, concealment>;
 
 /// Memory exposed during the lifetime of this object or, without a key, a source of writes. Both sides copy
-/// the data. For writes the paper does the same (P5 section 4.2); for a read its target registers the region
-/// and posts the datagrams from there. Nothing is registered here, which is a choice: registering memory for
-/// one short read costs more than copying it, and the memory may change or go while datagrams are repeated.
+/// the data. For writes the paper does the same (P5 section 4.2); for a read, its target registers the region
+/// and sends datagrams directly from it. Here no memory is registered: registering memory for one short read
+/// costs more than copying it, and the memory may change or be freed while datagrams are retransmitted.
 /// Move-only.
 class exposed_memory {
  public:
@@ -58,7 +58,7 @@ class answered {
     if (ticket_ != 0) packets_->abandon(ticket_);
   }
   [[nodiscard]] streams& packets() const noexcept { return *packets_; }
-  /// Issues `request()` first, then waits for the answer; true once it has arrived.
+  /// Issues `request()` at the first call; returns true once the answer has arrived.
   template <class Request>
   bool advance(Request&& request) {
     if (ticket_ == 0) ticket_ = request();
@@ -77,8 +77,8 @@ class answered {
 /// if the target itself does not poll. The target checks every access: key, bounds, rights.
 class emulated_memory {
  public:
-  /// The target's processor executes atomic operations, so that operations on own memory need no loopback
-  /// connection.
+  /// The target's processor executes atomic operations, so that operations on a rank's own memory need no
+  /// loopback connection.
   static constexpr bool atomics_by_device = false;
   static constexpr bool reads_by_device = false;
 
@@ -165,7 +165,7 @@ class emulated_memory {
     require_within(target, offset, sizeof wanted, packets_->ranks());
     return {answered{*packets_}, target, offset, atomic_operation::compare_swap, expected, wanted};
   }
-  /// Messages carry the data of puts, and arrive in order.
+  /// Puts travel in messages, which arrive in order.
   [[nodiscard]] static constexpr bool keeps_order(int) noexcept { return true; }
   bool try_flush(int to) { return packets_->try_flush(to); }
   bool try_notified(int from, call_id now) { return packets_->try_notified(from, now); }

@@ -21,10 +21,10 @@ class stream_table;
 /// A mailbox and emulated memory operations over unreliable datagrams. Each ordered pair of ranks has a
 /// stream of packets with 32-bit sequence numbers. The sender keeps a packet until the receiver has
 /// acknowledged it; acknowledgements are piggybacked on reverse traffic and sent separately only once half a
-/// window has passed without. The receiver detects loss, by a gap in the numbers or when it waits for a rank
-/// in vain, and then requests retransmission (P5 section 4.3). Signals are not acknowledged: only the newest
-/// counts, and a rank that waits for one asks (P1 section 4.3). Such questions wake the sender's service
-/// thread.
+/// window has passed without. The receiver detects loss, by a gap in the numbers or because an awaited packet
+/// does not arrive, and then requests retransmission (P5 section 4.3). Signals are not acknowledged: only the
+/// newest counts, and a rank that waits for one asks (P1 section 4.3). Such questions wake the sender's
+/// service thread.
 ///
 /// The protocol is a sans-I/O state machine in the library (`stream_table`). This class owns it and connects
 /// it to the endpoint: reads datagrams and the clock, locks, and reports failures. `try_...` return false
@@ -73,8 +73,8 @@ class streams {
                            std::uint64_t first, std::uint64_t second, std::uint64_t& old);
   bool try_finish(std::uint32_t ticket);
   void abandon(std::uint32_t ticket) noexcept;
-  /// Call before a look at this rank's own memory: without a service thread, what peers have done to it takes
-  /// effect only now.
+  /// Call before reading this rank's own exposed memory: without a service thread, peers' operations on it
+  /// take effect only now.
   void heed_peers();
   /// An atomic operation on this rank's own memory, atomic with respect to those of peers.
   std::uint64_t atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
@@ -98,11 +98,12 @@ class streams {
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
   /// Sends packets that waited for room.
   void progress();
-  /// Waits until every peer has received everything from this rank or is lost, since nobody can retransmit
-  /// afterwards. Then stops the service thread.
+  /// Waits until every peer has received everything from this rank or is lost, since this rank cannot
+  /// retransmit afterwards. Then stops the service thread.
   void close() noexcept;
 
-  /// What a leaving rank has received of a peer, which cannot ask any more; valid until the next call.
+  /// The acknowledgement for a peer, sent when this rank leaves, since the peer cannot ask for one later;
+  /// valid until the next call.
   [[nodiscard]] std::span<const std::byte> last_words(int peer);
   void on_farewell(int from, std::span<const std::byte> body);
 
@@ -121,15 +122,15 @@ class streams {
   [[noreturn]] void reject(int peer, const char* what) const;
   void require_sound(int peer) const;
   [[gnu::cold]] void lose(int peer) const;
-  /// One attempt at receiving from that rank in call `now`: `take()` returns a `finding`.
+  /// Tries once to receive from that rank in call `now`: `take()` returns a `finding`.
   template <class Take>
   bool attempt(int from, call_id now, const Take& take);
   /// Frees room in the stream to that rank by reading datagrams; asks the rank if that does not help.
   bool make_room(int to);
   void await(int from);
-  /// Whether this rank, which leaves, still waits until that one has received everything.
+  /// Whether this rank, before it leaves, still has to wait until `peer` has received everything.
   [[nodiscard]] bool is_awaited(int peer) const;
-  /// Asks those that have not confirmed everything; the first of them.
+  /// Asks the peers that have not confirmed everything; returns the first of them.
   std::optional<int> confirm();
 
   endpoint* owner_;
