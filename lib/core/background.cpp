@@ -13,9 +13,10 @@
 
 namespace chorale {
 
-/// Shared by an attendance and the list of the thread that attends.
+/// Shared by an attendance and the list of the attending thread.
 struct attendance_state {
-  /// Who calls or changes `answer`. Not a mutex: fibers of one thread may contend for it.
+  /// Exclusive right to call `answer` or change `by`. Not a mutex, since fibers of one thread may contend for
+  /// it.
   class claim {
    public:
     explicit claim(attendance_state& of) noexcept : of_(of) {
@@ -39,14 +40,14 @@ struct attendance_state {
 
 namespace {
 
-// Initial-exec, as the clock's: every round of every wait reads it.
+// Initial-exec like the clock's, since every iteration of every wait reads it.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* replacement = nullptr;
-/// Caches the thread's own list, since accessing that is more expensive.
+/// Caches the pointer to the thread's own list.
 [[gnu::tls_model("initial-exec")]] constinit thread_local background::list* list_of_thread = nullptr;
 
-// Work that outlives its thread is taken off the thread's list when the thread ends. A destructor of a
-// thread-local variable would do that too, but to register one takes memory, and where there is none the C
-// library ends the process. The first keys of a process take none, so this one is made early.
+// When a thread ends, remaining work is removed from its list. A thread-local variable's destructor could do
+// that, but registering it allocates memory, and if there is none, the C library aborts. The first
+// thread-specific keys of a process need no memory, so this key is created early.
 [[gnu::tls_model("initial-exec")]] alignas(background::list) constinit thread_local std::byte
     room_of_list[sizeof(background::list)]{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_watched = false;
@@ -59,7 +60,7 @@ void empty_list(void* list) noexcept {
   new (list) background::list;
 }
 
-/// Call before the thread's list holds anything.
+/// Call before adding to the thread's list.
 void await_end_of_thread(background::list& of) noexcept {
   if (!is_watched && replacement == nullptr && is_end_watched) [[unlikely]]
     is_watched = pthread_setspecific(end_of_thread, &of) == 0;
@@ -148,7 +149,7 @@ attendance::attendance(std::function<void()> answer)
     : state_(std::make_shared<attendance_state>(std::move(answer))) {}
 
 attendance::~attendance() {
-  if (!state_->made.is_here()) return;  // its threads, which may hold the claim, are not here
+  if (!state_->made.is_here()) return;  // the parent's threads, which may hold the claim, do not exist here
   const attendance_state::claim hold{*state_};
   state_->by.store(nullptr, std::memory_order_relaxed);
 }

@@ -8,7 +8,7 @@
 namespace chorale {
 namespace {
 
-/// Long against the work between two naps, so that the others have most of the core.
+/// Long compared with the work between two naps, so that other threads get most of the core.
 constexpr clock::duration shortest_nap = std::chrono::microseconds{50};
 
 struct precedence {
@@ -20,8 +20,8 @@ struct precedence {
   mine = {.looks_left = 64, .has = policy == SCHED_FIFO || policy == SCHED_RR};
 }
 
-/// Whether the calling thread has a real-time policy, under which sched_yield() only lets those of its own
-/// priority run. Another thread may change that, so it is looked up now and then.
+/// Whether the calling thread has a real-time policy, under which sched_yield() yields only to threads of
+/// equal priority. Checked again from time to time, since another thread may change the policy.
 bool has_precedence() noexcept {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local precedence mine{};
   if (--mine.looks_left < 0) [[unlikely]]

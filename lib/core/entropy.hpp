@@ -1,11 +1,11 @@
-// Random numbers of the system, or of a simulation.
+// Random numbers from the system or from a simulation.
 #pragma once
 
 #include <cstdint>
 
 namespace chorale {
 
-/// An unpredictable number; in a simulation it follows from the seed. @throws error errc::unsupported if the
+/// An unpredictable number; in a simulation determined by the seed. @throws error errc::unsupported if the
 /// system provides none.
 [[nodiscard]] std::uint64_t unguessable_word();
 

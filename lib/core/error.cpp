@@ -52,14 +52,14 @@ class chorale_category final : public std::error_category {
   }
 };
 
-// Whether all parts of the process lay out the standard library's classes as this one does.
+// Whether all parts of the process have the same layouts of the standard library's classes as the library.
 constinit std::atomic<bool> same_layouts{true};
 
 }  // namespace
 
 bool detail::announce_layouts(std::uint64_t of_program) noexcept {
   constexpr std::uint64_t own =
-      standard_layouts();  // now: a program's function of this name may take its place
+      standard_layouts();  // constant: at run time a program's function of this name may be called
   if (of_program != own) same_layouts.store(false, std::memory_order_relaxed);
   return true;
 }

@@ -14,7 +14,8 @@ namespace chorale::detail {
 file_lock::file_lock(int folder, std::string name) noexcept : folder_(folder), name_(std::move(name)) {}
 
 file_lock::~file_lock() {
-  // Before it is free, so that a child of fork(), which has the descriptor, too, holds nobody up.
+  // Remove the name before releasing the lock: a child of fork() also has the descriptor, and would otherwise
+  // block others.
   if (held_.get() >= 0) ::unlinkat(folder_, name_.c_str(), 0);
 }
 
@@ -27,7 +28,7 @@ int file_lock::try_lock() noexcept {
     return EPERM;
   if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0)
     return errno == EINTR || errno == ESTALE ? EWOULDBLOCK : errno;
-  // Its last holder may have removed it since it was opened.
+  // The last holder may have removed the file since it was opened.
   struct stat named {};
   if (::fstatat(folder_, name_.c_str(), &named, AT_SYMLINK_NOFOLLOW) != 0 || named.st_ino != ours.st_ino ||
       named.st_dev != ours.st_dev)

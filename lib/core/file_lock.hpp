@@ -1,4 +1,4 @@
-// A lock that only processes of this user can have.
+// A lock that only processes of this user can acquire.
 #pragma once
 
 #include <string>
@@ -7,21 +7,21 @@
 
 namespace chorale::detail {
 
-/// A file of mode 0600 that exists while the lock is held, and is locked by flock(): others can neither
-/// take nor hold it, unlike a lock on a file that they can read. The kernel frees it when its holder dies;
-/// the empty file of a holder that was killed is taken over. Not thread-safe.
+/// A file of mode 0600 that exists while the lock is held and is locked by flock(). Other users cannot lock
+/// it, as they could a file that they can read. The kernel releases the lock when its holder dies; the empty
+/// file that a killed holder leaves behind is reused. Not thread-safe.
 class file_lock {
  public:
-  /// In a folder that somebody else keeps open.
+  /// `folder`: a descriptor of the folder, which must stay open.
   file_lock(int folder, std::string name) noexcept;
   file_lock(const file_lock&) = delete;
   file_lock& operator=(const file_lock&) = delete;
-  /// Gives the lock back.
+  /// Releases the lock.
   ~file_lock();
 
-  /// 0; EWOULDBLOCK if another process of this user has it; any other errno if no such lock can be had
-  /// there, as where the folder cannot be written, its file system has no locks, or another user has taken
-  /// the name.
+  /// @returns 0; EWOULDBLOCK if another process of this user has the lock; another errno if no lock is
+  /// possible there, such as if the folder is not writable, its file system has no locks, or another user has
+  /// a file of that name.
   [[nodiscard]] int try_lock() noexcept;
 
  private:

@@ -15,7 +15,7 @@
 namespace chorale::detail {
 namespace {
 
-constexpr int most_links = 40;  // as many as the kernel follows
+constexpr int most_links = 40;  // the kernel's limit
 
 unique_fd hold(const file_place& at, int flags) {
   return unique_fd{above_streams(
@@ -41,7 +41,7 @@ std::string target_of(const unique_fd& link) {
   return target;
 }
 
-/// Takes the first name off a path that does not begin with a slash.
+/// Removes the first name from a path that does not begin with a slash, and returns it.
 std::string take_name(std::string& path) {
   const auto end = path.find('/');
   std::string name = path.substr(0, end);
@@ -88,7 +88,7 @@ file_place place_of(const std::string& path) {
     if (is_last && (is_folder || at.name.empty() || at.name == "." || at.name == ".."))
       throw file_refusal{EISDIR, "it is a folder"};
     if (!is_last) {
-      // As a folder first, since only that has an automounter mount it.
+      // Try it as a folder first, since only that makes an automounter mount it.
       if (unique_fd next = hold(at, O_DIRECTORY); next.get() >= 0) {
         at.is_safe = detail::is_trusted(detail::status_of(next), at);
         at.folder = std::move(next);

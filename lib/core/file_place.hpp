@@ -1,4 +1,4 @@
-// Where a path leads, without another user's symbolic links.
+// Resolves paths without following other users' symbolic links.
 #pragma once
 
 #include <stdexcept>
@@ -10,7 +10,7 @@
 
 namespace chorale::detail {
 
-/// Why a file is not opened. `what` is a clause such as "it is a folder", with names made printable.
+/// Why a file was not opened. `what()` is a clause such as "it is a folder", with names made printable.
 class file_refusal : public std::runtime_error {
  public:
   file_refusal(int errnum, const std::string& why)
@@ -18,7 +18,7 @@ class file_refusal : public std::runtime_error {
   /// With the system's text.
   explicit file_refusal(int errnum);
   [[nodiscard]] int errnum() const noexcept { return errnum_; }
-  /// The path, and why it is refused if the system's text, which is to follow, does not tell.
+  /// The path, with the reason unless it is the system's text for the errno, which the caller appends.
   [[nodiscard]] std::string about(const std::string& path) const;
 
  private:
@@ -26,28 +26,28 @@ class file_refusal : public std::runtime_error {
   bool is_of_system_ = true;
 };
 
-/// Of an open or held file. @throws file_refusal, for errno if there is none
+/// The status of a file. @throws file_refusal with errno, also if `file` has no descriptor
 [[nodiscard]] struct stat status_of(const unique_fd& file);
 
-/// A name in a folder that is held, so that nobody can put another folder in its place.
+/// A name in a folder that is kept open, so that the folder cannot be replaced meanwhile.
 struct file_place {
   unique_fd folder;
-  std::string name;  ///< no symbolic link when it was looked at; there need not be such a file
-  /// The name is of /proc/PID/fd, so that opening it follows a link of the kernel.
+  std::string name;  ///< not a symbolic link when checked; need not exist
+  /// The folder is /proc/PID/fd, so that opening the name follows a link of the kernel.
   bool is_descriptor = false;
-  /// Whoever owns the folder has it from root or from this user, and not from a folder that others can write.
+  /// No other user can have put the folder there: it belongs to root or this user, or its parent is safe and
+  /// writable only by its owner.
   bool is_safe = true;
 };
 
-/// Follows a path up to its last name. Of symbolic links, those are followed that are trusted. @throws
-/// file_refusal
+/// Resolves a path up to its last name, following only trusted symbolic links. @throws file_refusal
 [[nodiscard]] file_place place_of(const std::string& path);
 
-/// Whether what `entry` describes, in the folder of a place, is of this user or root, or is in a safe folder
-/// that only its owner can write. All else another user may have put there.
+/// Whether `entry`, in the folder of `at`, belongs to this user or root, or is in a safe folder that only its
+/// owner can write. Otherwise another user may have put it there.
 [[nodiscard]] bool is_trusted(const struct stat& entry, const file_place& at);
 
-/// True if a folder is this user's, and nobody else can write in it.
+/// True if a folder belongs to this user and is not writable by others.
 [[nodiscard]] inline bool is_own_folder(const struct stat& folder) noexcept {
   return S_ISDIR(folder.st_mode) && folder.st_uid == ::geteuid() &&
          (folder.st_mode & (S_IWGRP | S_IWOTH)) == 0;

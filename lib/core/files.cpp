@@ -20,7 +20,8 @@
 namespace chorale::detail {
 namespace {
 
-/// Not blocking: a FIFO would wait for its other end, a terminal line for its carrier.
+/// Nonblocking, since opening would otherwise wait for the other end of a FIFO, or for the carrier of a
+/// terminal line.
 constexpr int always = O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
 
 void require_regular(const struct stat& s) {

@@ -1,4 +1,4 @@
-// Threads that the library starts, or has others start, in a user's program.
+// Threads in a user's program that the library starts, directly or through other libraries.
 #pragma once
 
 #include <csignal>
@@ -41,8 +41,8 @@ template <class F>
   return std::thread{std::forward<F>(run)};
 }
 
-/// What `call` returns, a function of another library: the threads that it starts block signals, and its
-/// descriptors are not those of standard streams.
+/// Calls `call`, a function of another library, and returns its result. Threads that it starts block signals,
+/// and descriptors that it opens are not 0, 1 or 2.
 template <class F>
 auto foreign_call(F&& call) {
   const signals_blocked quiet;
@@ -53,7 +53,7 @@ auto foreign_call(F&& call) {
 
 namespace chorale {
 
-/// The same, or its equivalent in a simulation.
+/// Runs `work` in a helper thread, or in its equivalent in a simulation.
 [[nodiscard]] std::unique_ptr<helper> start_helper(std::function<void()> work);
 
 }  // namespace chorale

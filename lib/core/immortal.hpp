@@ -7,8 +7,9 @@
 
 namespace chorale::detail {
 
-/// A T for static or thread_local storage that nobody destroys and that needs no memory besides. A static
-/// object of the program that is older than it is destroyed later, and its destructor may use the library.
+/// A T for static or thread_local storage that is never destroyed and needs no heap memory. The program's
+/// older static objects are destroyed later than such an object would be, and their destructors may use the
+/// library.
 template <class T>
 class immortal {
  public:

@@ -6,7 +6,7 @@
 namespace chorale {
 namespace {
 
-/// Up to so many messages are put into order one by one, which needs no memory of its own.
+/// Up to this many messages are sorted by insertion, which allocates no memory.
 constexpr std::size_t few = 16;
 
 template <class Message>

@@ -1,4 +1,4 @@
-// Static objects that a child of fork() has anew.
+// Static objects of which a child of fork() gets new ones.
 #pragma once
 
 #include <new>
@@ -10,8 +10,8 @@
 
 namespace chorale::detail {
 
-/// The T of this process, which nobody destroys. A child of fork() begins with a new one: the lock in its
-/// copy of its parent's may be held by a thread that it has not.
+/// The T of this process, never destroyed. A child of fork() starts with a new one, since the lock in its
+/// copy of the parent's may be held by a thread that does not exist in the child.
 template <class T>
 class of_process {
  public:
@@ -19,8 +19,8 @@ class of_process {
     static immortal<T> one;
     return *one;
   }
-  /// To be called while the library is loaded, when nobody can be making it. Without memory for the handler,
-  /// a child has its parent's.
+  /// To be called when the library is loaded, before another thread can create the object. If there is no
+  /// memory for the handler, a child keeps its copy of the parent's object.
   static void know_forks() {
     static_cast<void>(get());
     static_cast<void>(pthread_atfork(nullptr, nullptr, [] {

@@ -9,7 +9,8 @@ namespace chorale::detail {
 namespace {
 
 constinit unsigned count = 0;
-// Zero in a child whose parent had 1 here, also of a raw clone() and of _Fork(), which run no handlers.
+// *known is 1 in this process, and 0 in a new child, also after a raw clone() or _Fork(), which run no
+// handlers.
 constinit unsigned nowhere = 1;
 constinit unsigned* known = &nowhere;
 
@@ -23,9 +24,9 @@ struct remains {
 };
 constinit std::atomic<remains*> last_remains{nullptr};
 
-// When the library is loaded: the handlers of children run in the order of registration, so no handler of the
-// program destroys anything before this one has run. Without memory for handler and page, children are not
-// recognized.
+// Runs when the library is loaded: handlers in a child run in the order of registration, so this one runs
+// before any handler of the program can destroy objects. Without memory for both handler and page, children
+// are not detected.
 [[gnu::constructor]] void count_forks() noexcept {
   static_cast<void>(pthread_atfork(nullptr, nullptr, &count_this_process));
   void* const page = mmap(nullptr, sizeof *known, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -39,7 +39,7 @@ unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept {
 }
 
 unique_fd open_held(const unique_fd& held, int flags) noexcept {
-  // Through the thread's entry, since a process whose first thread has ended shows no descriptors.
+  // Through the thread's entry, since /proc shows no descriptors of a process whose main thread has ended.
   char path[64];
   std::snprintf(path, sizeof path, "/proc/thread-self/fd/%d", held.get());
   return detail::open_of_system(path, flags);
@@ -72,7 +72,7 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
   unique_fd fd{above_streams([&] { return ::memfd_create(label, MFD_CLOEXEC | MFD_ALLOW_SEALING); })};
   struct stat s {};
   if (fd.get() < 0) return -1;
-  // Sealed, so that nobody can truncate memory that others have mapped.
+  // Sealed, so that no process can truncate memory that others have mapped.
   if (::fchmod(fd.get(), 0600) != 0 || ::ftruncate(fd.get(), static_cast<off_t>(bytes)) != 0 ||
       ::fcntl(fd.get(), F_ADD_SEALS, seals) != 0 || ::fstat(fd.get(), &s) != 0) {
     const int saved = errno;

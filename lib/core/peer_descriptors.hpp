@@ -1,4 +1,4 @@
-// Memory and pipes that processes of one user reach through each other's /proc/PID/fd.
+// Memory and pipes that processes of one user access through each other's /proc/PID/fd.
 #pragma once
 
 #include <cstdint>
@@ -15,16 +15,16 @@ int create_memory(const char* label, std::uint64_t bytes, std::uint64_t& inode) 
 /// Opens descriptor `fd` of process `pid` for reading and writing, if it is a sealed memfd of this user with
 /// that inode (0: any) and at least that size. -1 with errno.
 ///
-/// It never opens anything else: whatever another process shows under that number, and however fast it
-/// replaces it, the object opened is the object checked.
+/// Never opens anything else: the object opened is the object checked, even if the other process replaces the
+/// descriptor meanwhile.
 int open_memory(pid_t pid, int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-/// Opens it for reading, likewise, if it is a memfd of this user at all.
+/// Opens descriptor `fd` of process `pid` for reading in the same way, if it is any memfd of this user.
 [[nodiscard]] unique_fd open_memory_to_read(pid_t pid, int fd) noexcept;
 
 /// References descriptor `fd` of process `pid` without opening it, so that it can be inspected without side
 /// effects. Opening another process's device, FIFO or terminal could have effects.
 [[nodiscard]] unique_fd hold_descriptor(pid_t pid, int fd, struct stat& s) noexcept;
-/// Opens the object that `held` references, which nobody can replace any more.
+/// Opens the object that `held` references, which cannot be replaced any more.
 [[nodiscard]] unique_fd open_held(const unique_fd& held, int flags) noexcept;
 /// The file system of memfds or pipes of this process: internal to the kernel, so users can create only such
 /// objects there. 0 with errno if none can be created.

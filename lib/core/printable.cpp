@@ -33,7 +33,7 @@ bool is_command(std::uint32_t code) noexcept {
          (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069);
 }
 
-/// Appends the first `longest` bytes of a text. @returns how many these were: whole characters
+/// Appends the first `longest` bytes of a text, up to the end of a character. @returns the number of bytes
 template <class Keep>
 std::size_t append_visibly(std::string& shown, std::string_view text, std::size_t longest, Keep keeps) {
   shown.reserve(text.substr(0, longest).size());
@@ -71,7 +71,7 @@ void detail::say_text(std::FILE* to, std::string_view text) noexcept {
     const std::string shown = printable_text(text);
     std::fwrite(shown.data(), 1, shown.size(), to);
   } catch (...) {
-    // Without memory: what a terminal surely does not obey, in any language.
+    // Without memory: print only characters that are harmless in any encoding.
     for (const char c : text)
       if (c == '\n' || (c >= ' ' && c <= '~')) std::fputc(c, to);
   }

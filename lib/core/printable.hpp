@@ -22,8 +22,8 @@ void say_text(std::FILE* to, std::string_view text) noexcept;
 /// `longest` bytes is truncated with a note of its length.
 std::string printable(std::string_view text, std::size_t longest = 512);
 
-/// As fmt::print, for the library and its tools: escapes take the place of what a terminal would obey,
-/// whoever brought it. Line breaks and tabs stay. Without memory, a long text is printed without its values.
+/// As fmt::print, for the library and its tools, but with escapes in place of all control characters except
+/// line breaks and tabs. If memory is short, prints a long text without its values.
 template <class... Values>
 void say(std::FILE* to, fmt::format_string<Values...> format, Values&&... values) noexcept {
   const auto words = static_cast<fmt::string_view>(format);

@@ -47,7 +47,7 @@ std::optional<process_status> parse(std::string_view text) noexcept {
 /// Reads the status of a process; on failure returns nothing and sets `failure` to the errno.
 std::optional<process_status> read_status(std::int64_t pid, int& failure) noexcept {
   std::array<char, 64> path{};
-  // As its first thread has it, since QEMU makes up what a process reads of itself.
+  // From the entry of its main thread, since QEMU invents the contents of a process's own /proc/PID/stat.
   std::snprintf(path.data(), path.size(), "/proc/%lld/task/%lld/stat", static_cast<long long>(pid),
                 static_cast<long long>(pid));
   const detail::unique_fd file = detail::open_of_system(path.data());

@@ -15,14 +15,14 @@ struct process_identity {
 };
 
 enum class process_state {
-  unknown,  ///< not visible now, or no longer, as after chroot() to where there is no /proc
+  unknown,  ///< not visible, or no longer, for example after chroot() to a folder without /proc
   running,
   stopped,  ///< by a signal or a debugger
   gone,
 };
 
 process_identity this_process() noexcept;
-/// False only if the kernel says that no process has this number, whatever /proc shows.
+/// False only if the kernel reports that there is no such process, whatever /proc shows.
 bool may_exist(std::int64_t pid) noexcept;
 /// The state of a process in this PID namespace.
 process_state state_of(const process_identity& process) noexcept;

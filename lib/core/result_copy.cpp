@@ -16,7 +16,7 @@ namespace {
 /// Bytes of the last-level cache.
 std::size_t last_cache() noexcept {
   static const std::size_t bytes = [] {
-    constexpr long guess = 32L << 20;  // if the system does not say
+    constexpr long guess = 32L << 20;  // if the system does not report it
     for (const int name : {_SC_LEVEL3_CACHE_SIZE, _SC_LEVEL2_CACHE_SIZE})
       if (const long told = sysconf(name); told > 0) return static_cast<std::size_t>(told);
     return static_cast<std::size_t>(guess);

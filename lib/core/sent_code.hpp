@@ -1,4 +1,4 @@
-// Codes of errors in messages between ranks.
+// Error codes in messages between ranks.
 #pragma once
 
 #include <system_error>
@@ -7,10 +7,10 @@
 
 namespace chorale {
 
-/// What a rank tells others of its error's code: that of an `errc`. An errno of this rank means nothing to
-/// them: for them it is a failed verbs call.
+/// The code that a rank sends to others for its error: its `errc`, or errc::verbs_failed for an errno, which
+/// means nothing on other ranks.
 [[nodiscard]] int code_to_send(const std::error_code& code) noexcept;
-/// The code that another rank has sent; errc::poisoned if there is no such code.
+/// The `errc` that another rank has sent; errc::poisoned if it is not valid.
 [[nodiscard]] errc code_received(int sent) noexcept;
 
 }  // namespace chorale

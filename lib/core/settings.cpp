@@ -24,7 +24,7 @@ struct numbers {
   long long highest = 0;
   bool (*also)(long long) = nullptr;
   const char* words = nullptr;
-  bool or_hexadecimal = false;  ///< also with 0x before it
+  bool or_hexadecimal = false;  ///< also with the prefix 0x
 
   [[nodiscard]] bool take(long long value) const {
     return value >= lowest && value <= highest && (also == nullptr || also(value));

@@ -18,17 +18,17 @@ class reservations {
     ++users_;
     for (int stream = 0; stream < streams; ++stream) {
       if (fcntl(stream, F_GETFD) >= 0) continue;
-      // The lowest that is free.
+      // open() returns the lowest free descriptor.
       const int got = open("/", O_PATH | O_CLOEXEC);
       if (got >= streams)
-        close(got);  // the program has opened one meanwhile
+        close(got);  // the program has opened the stream meanwhile
       else if (got >= 0)
         ours_[static_cast<std::size_t>(got)] = true;
     }
   }
   void end() noexcept {
     const std::lock_guard hold{lock_};
-    // In a child it may be left to those of the parent.
+    // In a child, users counted by the parent may end without having begun here.
     if (users_ > 0 && --users_ == 0) give_back();
   }
   void end_in_child() noexcept {
@@ -43,7 +43,7 @@ class reservations {
   void give_back() noexcept {
     for (int stream = 0; stream < streams; ++stream) {
       bool& is_ours = ours_[static_cast<std::size_t>(stream)];
-      // The program may have put another one in its place.
+      // The program may have replaced the descriptor.
       if (const int flags = is_ours ? fcntl(stream, F_GETFL) : -1; flags >= 0 && (flags & O_PATH) != 0)
         close(stream);
       is_ours = false;
@@ -81,7 +81,7 @@ void streams_reserved::know_forks() noexcept {
     std::call_once(
         once, [] { static_cast<void>(pthread_atfork(nullptr, nullptr, [] { reserved.end_in_child(); })); });
   } catch (...) {
-    // Then a child that opens a device may wait for a lock that a thread of its parent holds.
+    // Without the handler, a child that opens a device may wait for a lock held by a thread of its parent.
   }
 }
 

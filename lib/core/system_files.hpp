@@ -1,4 +1,4 @@
-// Files of the system, whose names only the kernel and root make.
+// System files, whose names only the kernel and root can create.
 #pragma once
 
 #include <string>
@@ -9,9 +9,9 @@ namespace chorale::detail {
 
 /// Opens a file of /proc, /sys or /dev. -1 with errno.
 [[nodiscard]] unique_fd open_of_system(const char* path, int flags = 0) noexcept;
-/// What is in one; empty if it cannot be read, with errno.
+/// The contents of such a file; empty, with errno, if it cannot be read.
 [[nodiscard]] std::string text_of_system(const std::string& path);
-/// Its first word, likewise.
+/// The first word of such a file; empty, with errno, if it cannot be read.
 [[nodiscard]] std::string word_of_system(const std::string& path);
 
 }  // namespace chorale::detail

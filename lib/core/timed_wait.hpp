@@ -9,8 +9,8 @@
 
 namespace chorale {
 
-/// As `changed.wait_until(lock, end, is_so)`. In simulated time nobody could notify the thread, so it polls
-/// instead and releases the lock while it yields.
+/// As `changed.wait_until(lock, end, is_so)`. In simulated time no other thread could notify this one, so it
+/// polls instead, releasing the lock while it yields.
 template <class Predicate>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::time_point end,
                 Predicate is_so) {

@@ -1,4 +1,4 @@
-// A descriptor that is closed.
+// A file descriptor that is closed automatically.
 #pragma once
 
 #include <unistd.h>

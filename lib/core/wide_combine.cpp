@@ -13,8 +13,8 @@ namespace chorale::detail {
 #if defined(__x86_64__) && defined(__GNUC__)
 namespace {
 
-// Nothing but these functions may be compiled for AVX2, since a template or inline function of a header that
-// were would be called on processors without it.
+// Only these functions may be compiled for AVX2: a header's template or inline function compiled for it could
+// also be called on processors without AVX2.
 #define CHORALE_AVX2 [[gnu::target("avx2")]]
 
 template <class T>
@@ -22,8 +22,8 @@ struct vector_of {
   using type [[gnu::vector_size(32)]] = T;
 };
 
-// Sums and products of floating-point numbers by assembly, since the compiler may exchange the operands of
-// its own: of two NaNs the instructions give the first one, which is the left one as in the function objects.
+// Floating-point sums and products are in assembly, since the compiler may exchange operands: of two NaNs
+// these instructions return the first, which must be the left one, as in the function objects.
 #define CHORALE_AVX_OPERATION(name, sign, singles, doubles)          \
   struct name {                                                      \
     template <class V>                                               \
@@ -42,7 +42,7 @@ struct vector_of {
 CHORALE_AVX_OPERATION(add, +, "vaddps", "vaddpd");
 CHORALE_AVX_OPERATION(multiply, *, "vmulps", "vmulpd");
 #undef CHORALE_AVX_OPERATION
-// As `min_t` and `max_t`: if equal, the left one; if either is NaN, NaN. An integer equals itself.
+// As `min_t` and `max_t`: if equal, the left one; if either is NaN, NaN. For integers b != b is always false.
 struct smaller {
   template <class V>
   CHORALE_AVX2 static V of(V a, V b) noexcept {
@@ -74,7 +74,7 @@ struct unequal {
   }
 };
 
-// By intrinsics, since g++ moves what std::memcpy reads into a vector over the stack, in halves: several
+// By intrinsics, since with std::memcpy g++ moves a vector through the stack in halves, which is several
 // times slower.
 template <class V>
 CHORALE_AVX2 V load(const std::byte* from) noexcept {
@@ -112,7 +112,8 @@ CHORALE_AVX2 void combine_elements(const std::byte* left, const std::byte* right
 
 using loop = void(const std::byte*, const std::byte*, std::byte*, std::size_t) noexcept;
 
-/// What sums, products and bits of T are made in: unsigned integers wrap.
+/// The type in which sums, products and bitwise operations on T are computed: unsigned, so that integers
+/// wrap.
 template <class T>
 struct bits_of {
   using type = T;

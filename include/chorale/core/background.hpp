@@ -19,9 +19,9 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
-  /// Advances all work enlisted on this thread as far as possible without waiting, and answers for all that
-  /// it attends to. Reentrant calls do nothing. `how`: `polls` or `passes`. Returns true if any of it still
-  /// waits for ranks that may need this core: a caller that polls then gives way.
+  /// Advances all work enlisted on this thread as far as possible without waiting, and calls the answers of
+  /// all attendances of this thread. Reentrant calls do nothing. `how`: `polls` or `passes`. @returns true if
+  /// any work waits for ranks that may need this core; a caller that polls should then yield.
   static bool get_on_with_all(attention how) noexcept;
 
   /// The work enlisted on a thread, or on one of several flows of execution that share a thread, such as the
@@ -34,33 +34,33 @@ class background {
  protected:
   background() = default;
   ~background() { delist(); }
-  /// Adds it to this thread's list. Call at most once.
+  /// Adds this work to the thread's list, unless it is on a list already.
   void enlist() noexcept;
   void delist() noexcept;
 
  private:
   friend class attendance;
   static list& mine() noexcept;
-  /// Must not wait. May be called reentrantly, while a call further up the stack is active. Returns true if
-  /// it waits for ranks that may need this core.
+  /// Must not wait. May be called reentrantly, while a call further up the stack is active. @returns true if
+  /// this work waits for ranks that may need this core.
   virtual bool get_on(attention how) noexcept = 0;
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that points to this; null if it is on no list
 };
 
-/// Answers that a thread gives in each of its waits on behalf of something that is otherwise idle, in place
-/// of a thread of its own. Thread-safe.
+/// Calls a function in each wait of a thread, on behalf of an object that is otherwise idle, so that the
+/// object needs no thread of its own. Thread-safe.
 class attendance {
  public:
-  /// `answer` must not wait; it is called on the attending thread while another one may be using what it
-  /// answers for.
+  /// `answer` must not wait; it is called on the attending thread, while another thread may be using the
+  /// object.
   explicit attendance(std::function<void()> answer);
   attendance(const attendance&) = delete;
   attendance& operator=(const attendance&) = delete;
-  /// Once it has returned, nobody calls `answer`. Must not be called from `answer`.
+  /// After it has returned, `answer` is not called any more. Must not be called from `answer`.
   ~attendance();
-  /// From now on the calling thread answers, and no other.
+  /// From now on only the calling thread calls `answer`.
   void take_over();
 
  private:

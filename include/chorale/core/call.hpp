@@ -64,10 +64,10 @@ constexpr std::uint64_t window_call(std::uint64_t number, window_stage stage) no
   return number * 4 + static_cast<std::uint64_t>(stage);
 }
 
-/// What a rank asked for. Ranks whose calls of the same number differ in any field do not match.
+/// The properties of a rank's call. Calls of the same number on two ranks match only if all fields are equal.
 struct call {
   operation what = operation::none;  ///< which operation
-  std::uint8_t reserved[3]{};        ///< zeros, since it is sent
+  std::uint8_t reserved[3]{};        ///< zero, so that sent objects have no padding
   std::int32_t root = -1;            ///< -1 where the operation has no root
   /// Payload bytes of one rank; of all blocks together if all ranks know the counts; 0 if it may differ
   /// between ranks.

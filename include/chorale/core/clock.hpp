@@ -36,7 +36,7 @@ class clock {
       return replaced_now();
     return std::chrono::steady_clock::now();
   }
-  /// Yields the core to other runnable threads; under a real-time policy, by a nap.
+  /// Yields the core to other runnable threads; naps under a real-time policy.
   static void give_way() noexcept;
   /// Sleeps for at least `time`, or until a signal arrives.
   static void sleep_for(duration time) noexcept;
@@ -60,7 +60,8 @@ class clock {
     if (is_replaced()) [[unlikely]]
       replaced_combined(mine, other, bytes);
   }
-  /// Wakes helpers of this thread, since what they sleep for may have arrived. Does nothing in real time.
+  /// Wakes this thread's sleeping helpers, since the event they wait for may have happened. Does nothing in
+  /// real time.
   static void changed() noexcept {
     if (is_replaced()) [[unlikely]]
       replaced_changed();
@@ -139,7 +140,7 @@ inline void pause() noexcept {
 #if defined(__x86_64__) || defined(__i386__)
   __builtin_ia32_pause();
 #elif defined(__aarch64__)
-  asm volatile("isb");  // some 40 ns; `yield` does nothing where a core has one thread
+  asm volatile("isb");  // some 40 ns; `yield` does nothing on cores with one thread
 #elif defined(__powerpc64__)
   asm volatile("or 27,27,27");
 #endif
@@ -150,7 +151,7 @@ inline void pause() noexcept {
 /// when ranks outnumber cores. A nap lasts at most 1/32 of the time waited so far.
 class backoff {
  public:
-  /// In simulated time nobody else runs while this thread spins.
+  /// Never spins in simulated time, where no other rank runs meanwhile.
   explicit backoff(bool spin) noexcept : spins_left_(spin && !clock::is_replaced() ? spins : 0) {}
 
   /// Backs off once. Occasionally returns true: then check the clock and rare events.

@@ -30,15 +30,15 @@ namespace detail {
 #if defined(__clang__)
 #define CHORALE_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #pragma clang diagnostic push
-#pragma clang diagnostic ignored "-Wpass-failed"  // not every operator can be put into vectors
+#pragma clang diagnostic ignored "-Wpass-failed"  // not every operator can be vectorized
 #elif defined(__GNUC__)
 #define CHORALE_INDEPENDENT _Pragma("GCC ivdep") _Pragma("GCC unroll 1")
 #else
 #define CHORALE_INDEPENDENT
 #endif
 
-/// out[i] = op(left[i], right[i]), in stretches of a fixed length or in one loop: g++ at -O2 uses the
-/// processor's vector instructions only if it knows that the number of iterations fills whole vectors.
+/// out[i] = op(left[i], right[i]), in stretches of a fixed length or in one loop: g++ at -O2 vectorizes a
+/// loop only if it knows that the number of iterations fills whole vectors.
 template <bool InStretches, class Element, class Op>
 [[gnu::always_inline]] constexpr inline void combine_each(const Element* left, const Element* right,
                                                           Element* out, std::size_t n, const Op& op) {
@@ -63,10 +63,11 @@ template <bool InStretches, class Element, class Op>
 }
 #undef CHORALE_INDEPENDENT
 
-// With fused multiply-add at hand, g++ contracts a * b + c as suits each copy of a loop: a vector and what is
-// left over, one algorithm's call and another's, would round the same operands differently. So operators that
-// may hold such an expression are evaluated without it, at one place for each operator and type. g++ 12 puts
-// it into vectors of sums beside differences even so: structures are combined one by one.
+// If the processor has fused multiply-add, g++ may contract a * b + c in one copy of a loop and not in
+// another, so the vectorized part and the remainder, or the calls of two algorithms, would round the same
+// operands differently. Operators that may contain such an expression are therefore evaluated without
+// contraction, in one function per operator and type. g++ 12 contracts even then when it vectorizes sums
+// together with differences, so structures are combined one by one.
 #if defined(__GNUC__) && !defined(__clang__) && (defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF))
 inline constexpr bool contracts = true;
 #define CHORALE_ROUNDS_ALIKE(how) \
@@ -91,7 +92,7 @@ constexpr void combine_structures(const Element* left, const Element* right, Ele
 }  // namespace detail
 
 /// out[i] = op(left[i], right[i]) for i in [0, n). `out` may equal `left` or `right`, but must not overlap
-/// them partially; all are aligned for Element. Where an element stands makes no difference to its bits.
+/// them partially; all are aligned for Element. The bits of an element do not depend on its position.
 template <element Element, reduction_operator<Element> Op>
 constexpr void combine(const Element* left, const Element* right, Element* out, std::size_t n, const Op& op) {
   if constexpr (!detail::contracts || (detail::arithmetic<Element> && detail::builtin_tag<Op> != 0))
@@ -110,8 +111,8 @@ bool are_aligned(const std::byte* left, const std::byte* right, const std::byte*
   return (place(left) | place(right) | place(out)) % alignof(Element) == 0;
 }
 
-/// By wide vectors, or by copies that are aligned. They begin the lifetimes of objects, also of types that
-/// are not trivially copyable (see `enable_element`).
+/// Combines with wide vectors or, if operands are unaligned, in aligned copies. The copies begin the
+/// lifetimes of objects, also of types that are not trivially copyable (see `enable_element`).
 template <class Element, class Op>
 [[gnu::noinline]] void combine_otherwise(const std::byte* left, const std::byte* right, std::byte* out,
                                          std::size_t n, const Op& op) {

@@ -38,11 +38,11 @@ enum class registration_policy {
   per_operation,  ///< for one operation only
 };
 
-/// Who answers datagrams of peers while a rank computes, on transports that need answers.
+/// How datagrams of peers are answered while a rank computes, on transports that need answers.
 enum class service_policy {
   event,    ///< a thread that sleeps until a datagram arrives
   polling,  ///< a thread that polls: lower latency, but occupies a core
-  off,      ///< nobody: peers wait until the rank makes its next call; it must make one to end properly
+  off,      ///< no answers: peers wait until the rank's next call; it must make one to end properly
 };
 
 /// How a port joins a multicast group.
@@ -52,12 +52,12 @@ enum class join_policy {
   connection_manager,  ///< librdmacm asks the fabric; `soft0` has none and attaches
 };
 
-/// Whether RDMA writes into the memory of this rank become visible in the order in which they were posted, to
-/// a processor that polls it.
+/// Whether RDMA writes into this rank's memory become visible, to a processor that polls the memory, in the
+/// order in which they were posted.
 enum class placement_policy {
-  automatic,  ///< if the device is known to keep it, as `soft0` is
-  ordered,    ///< yes: the operator of the fabric says so, which makes short messages faster
-  unordered,  ///< no: completions announce all data
+  automatic,  ///< assumes order if the device is known to keep it, such as `soft0`
+  ordered,    ///< as the fabric's operator guarantees; makes short messages faster
+  unordered,  ///< completions announce all data
 };
 
 /// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
@@ -88,17 +88,17 @@ enum class log_level {
 /// docs/settings.md lists all of them with their ranges.
 struct config {
   /// Device name as `ibv_devinfo` shows it, or `soft0`; or several, separated by commas, assigned round-robin
-  /// to the ranks of a host. Empty: the RDMA device that suits best, as `verbs::choose` says, else `soft0`.
+  /// to the ranks of a host. Empty: the RDMA device that suits best, see `verbs::choose`, else `soft0`.
   std::string device;
   /// Port number, from 1.
   std::uint8_t port = 1;
   /// Index into the port's GID table (verbs use 8 bits). Unset: on RoCE the first RoCE v2 entry with an IPv4
   /// address, else with one of IPv6 that is routed, else any; on InfiniBand 0.
   std::optional<int> gid_index;
-  /// Index into the port's partition key table. Unset: as `pkey` says.
+  /// Index into the port's partition key table. Unset: determined by `pkey`.
   std::optional<std::uint16_t> pkey_index;
-  /// Partition key, whose index may differ from host to host; its top bit, which tells full from limited
-  /// members, is ignored. Unset: the first of which the port is a full member, else the first of all.
+  /// Partition key, whose index may differ between hosts; its top bit, which distinguishes full from limited
+  /// members, is ignored. Unset: the first of which the port is a full member, else the first in the table.
   std::optional<std::uint16_t> pkey;
   /// Service level, 0 to 15.
   std::uint8_t service_level = 0;
@@ -112,9 +112,9 @@ struct config {
   /// Largest path MTU in bytes, a power of two from 256 to 4096; 0: the port's active MTU. The smallest of
   /// all ranks is used.
   int mtu = 0;
-  /// Local acknowledgement timeout of connections: 4.096 us * 2^value. The default and the retries are 8.6 s,
-  /// of many adapters up to four times that: a link that flaps or a route that changes is waited for, about
-  /// as long as `silence`.
+  /// Local acknowledgement timeout of connections: 4.096 us * 2^value. With the default number of retries the
+  /// default tolerates a flapping link or a route change for 8.6 s, on many adapters up to four times as
+  /// long, about as long as `silence`.
   std::uint8_t qp_timeout = 18;
   /// Retries of a connection before its peer is considered lost.
   std::uint8_t qp_retry = 7;
@@ -138,20 +138,21 @@ struct config {
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies
-  /// one half. Unset: as `zero_copy_from` says.
+  /// one half. Unset: see `zero_copy_from`.
   std::optional<std::size_t> zero_copy_bytes;
-  /// From which size on messages are not copied by default, in bytes.
+  /// The default zero-copy threshold in bytes.
   static constexpr std::size_t usual_zero_copy_bytes = 65536;
-  /// `zero_copy_bytes`, or what is used if it is unset: `measured`, in bytes, where the ranks' cores copy
-  /// (soft0) and each rank has one; 0 elsewhere.
+  /// The threshold in effect: `zero_copy_bytes` if set, else `measured` if not 0, else the default.
+  /// `measured`: the threshold in bytes if the ranks' cores copy (soft0) and each rank has a core; otherwise
+  /// 0.
   [[nodiscard]] std::size_t zero_copy_from(std::size_t measured) const noexcept {
     return zero_copy_bytes.value_or(measured != 0 ? measured : usual_zero_copy_bytes);
   }
-  /// The same threshold for the blocks of an alltoall, if it should differ: P5 section 4.1 uses direct puts
-  /// for short ones too. Unset: `zero_copy_bytes`. The same on all ranks.
+  /// The same threshold for the blocks of an alltoall, if different: P5 section 4.1 uses direct puts for
+  /// short ones too. Unset: `zero_copy_bytes`. The same on all ranks.
   std::optional<std::size_t> alltoall_zero_copy_bytes;
-  /// Longest message in bytes that `transport::rc_send_receive` copies through blocks at once; longer ones
-  /// move as `send_receive_long` says. The same on all ranks, as are the next three.
+  /// Longest message in bytes that `transport::rc_send_receive` copies through blocks at once;
+  /// `send_receive_long` applies to longer ones. The same on all ranks, as are the next three.
   std::size_t send_receive_eager_bytes = 8192;
   /// How messages up to that length move.
   eager_policy send_receive_eager = eager_policy::receive_queue;
@@ -160,13 +161,14 @@ struct config {
   std::size_t send_receive_block_bytes = 8208;
   /// How longer messages move.
   long_send_policy send_receive_long = long_send_policy::rendezvous;
-  /// Whether memory shows RDMA writes in their order, or data have to be announced by completions.
+  /// Whether RDMA writes become visible in order, or completions have to announce data.
   placement_policy placement = placement_policy::automatic;
   /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
-  /// Registrations of user memory that are kept, by all communicators of the process that share a device.
+  /// Maximum number of cached registrations of user memory, for all communicators of the process that share a
+  /// device.
   std::size_t registration_entries = 256;
-  /// Maximum bytes of user memory that stay registered, of the same communicators together.
+  /// Maximum bytes of user memory that stay registered, for the same communicators together.
   std::size_t registration_bytes = std::size_t{1} << 32;
   /// Limit of open reliable connections of a rank, at least 2; exceeded temporarily while all are in use. The
   /// least recently used one is evicted for a new one. 0: no limit. The same on all ranks.
@@ -179,7 +181,7 @@ struct config {
   trial_policy trials = trial_policy::automatic;
   /// Rank 0 reports on standard error which algorithms it chooses, and why.
   bool explain = false;
-  service_policy service = service_policy::event;  ///< Who answers datagrams while a rank computes.
+  service_policy service = service_policy::event;  ///< How datagrams are answered while a rank computes.
   /// Shortest time that a rank waits for a multicast before it asks the sender to repeat it; longer if waits
   /// are usually longer.
   std::chrono::microseconds multicast_patience{1000};
@@ -215,8 +217,8 @@ struct environment_variable {
 /// All variables that the library reads, including those of `soft0`, in the order of docs/settings.md.
 const std::vector<environment_variable>& environment_variables();
 
-/// Variables in this process's environment that begin with CHORALE_ but that nothing reads, usually misspelt.
-/// (`CHORALE_TEST_*` is left to test programs.)
+/// Variables in this process's environment that begin with CHORALE_ but are not read, usually because of a
+/// typo. (`CHORALE_TEST_*` is left to test programs.)
 std::vector<std::string> unknown_environment_variables();
 
 /// The variable of `environment_variables()` that `name` probably means: after "CHORALE_" it differs by an

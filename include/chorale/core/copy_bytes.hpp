@@ -24,8 +24,8 @@ inline void move_bytes(std::span<std::byte> to, std::span<const std::byte> from)
   clock::copied(to.data(), from.data(), from.size());
 }
 
-/// As `to.assign`, for payloads: does not fill with zeros what it is about to write. `Byte` is std::byte: a
-/// template costs only those programs memory to compile that use it.
+/// As `to.assign`, for payloads; does not zero-fill memory that it is about to write. `Byte` is std::byte: as
+/// a template, only programs that use this function pay for compiling it.
 template <class Byte>
 void assign_bytes(std::vector<Byte>& to, std::span<const std::byte> from) {
   to.assign(from.data(), from.data() + from.size());

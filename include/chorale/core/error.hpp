@@ -12,8 +12,8 @@
 
 namespace chorale {
 
-/// What went wrong, where no errno says it. Each has a short message, which ends the text of an `error`; the
-/// text before it names the call, the object, the rank and the remedy.
+/// What went wrong, if no errno describes it. Each has a short message, which ends the text of an `error`;
+/// the text before it names the call, the object, the rank and the remedy.
 enum class errc {
   invalid_argument = 1,  ///< the caller passed something out of range
   invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used
@@ -46,8 +46,8 @@ inline std::error_code make_error_code(errc e) noexcept {
 /// is empty if no rank is to blame.
 class error : public std::system_error {
  public:
-  /// From a code, a text without the code's message, and the ranks concerned. What a terminal would obey in
-  /// the text, such as the bytes of a peer or of the environment, becomes visible: `\x1b`. Line breaks stay.
+  /// From a code, a text without the code's message, and the ranks concerned. Control characters in the text,
+  /// which may come from a peer or the environment, are replaced by escapes such as `\x1b`. Line breaks stay.
   error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
       : std::system_error(code, detail::printable_text(what)), ranks_(std::move(ranks)) {}
   error(errc code, const std::string& what, std::vector<int> ranks = {})
@@ -67,20 +67,20 @@ class error : public std::system_error {
                               std::string_view remedy = {});
 
 namespace detail {
-/// How the standard library's classes are laid out in the code that includes this: otherwise with
+/// Identifies the layout of the standard library's classes in the including code, which differs with
 /// -D_GLIBCXX_DEBUG, for example.
 constexpr std::uint64_t standard_layouts() noexcept {
   return sizeof(std::string) | sizeof(std::vector<int>) << 16;
 }
-/// Tells the library how they are in the program, before anything of theirs passes between the two: what then
-/// receives or returns them throws if the library has others. Thread-safe. @returns true
+/// Tells the library the program's layouts before any such object passes between the two: if they differ from
+/// the library's, functions that take or return such objects throw. Thread-safe. @returns true
 bool announce_layouts(std::uint64_t of_program) noexcept;
-// One for each source: the library would initialize one that is shared with the program.
+// One per source file: if it were shared with the program, the library would initialize it.
 [[maybe_unused]] static const bool layouts_are_announced = announce_layouts(standard_layouts());
-/// @throws std::system_error errc::unsupported if a part of the program has announced other layouts than the
-/// library's. It is no `error`, since these have containers of the standard library themselves.
+/// @throws std::system_error errc::unsupported if any part of the program has announced layouts other than
+/// the library's. It is not an `error`, since that class itself has containers of the standard library.
 void require_same_layouts();
-/// @throws that exception.
+/// @throws the exception of `require_same_layouts`.
 [[noreturn]] void throw_foreign_headers();
 }  // namespace detail
 

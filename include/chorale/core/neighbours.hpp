@@ -31,15 +31,15 @@ struct incoming {
   return up < 0 ? up + ranks : up;
 }
 
-/// Puts the messages of `list`, except those of `nobody`, into `ordered`, in the order of the distances of
-/// their peers from `rank`, and those of one peer in the order of the list. What `ordered` held is gone; its
-/// memory is used again. Precondition: peers are `nobody` or valid ranks.
+/// Replaces the contents of `ordered` by the messages of `list`, except those with `nobody`, sorted by the
+/// distances of their peers from `rank`; messages with the same peer keep the order of the list. Reuses the
+/// memory of `ordered`. Precondition: peers are `nobody` or valid ranks.
 void order_by_distance(int rank, int ranks, std::span<const outgoing> list, std::vector<outgoing>& ordered);
-/// The same for messages that come.
+/// The same for incoming messages.
 void order_by_distance(int rank, int ranks, std::span<const incoming> list, std::vector<incoming>& ordered);
 
-/// The messages in that order: `list` itself if it has it, or else a copy in `ordered`. Visiting peers by
-/// distance keeps all ranks from starting with the same peer.
+/// The messages in that order: `list` itself if it is sorted already, otherwise a copy in `ordered`. Visiting
+/// peers by distance keeps all ranks from starting with the same peer.
 template <class Message>
 [[nodiscard]] std::span<const Message> by_distance(int rank, int ranks, std::span<const Message> list,
                                                    std::vector<Message>& ordered) {

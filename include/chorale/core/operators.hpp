@@ -27,17 +27,16 @@ concept adds_by_parts =
     complex_number<Element> && floating<typename Element::value_type> &&
     std::constructible_from<Element, typename Element::value_type, typename Element::value_type>;
 
-/// The right operand of a sum or product of floating-point numbers: `a` if that is NaN, so that it alone
-/// comes out. Of two different NaNs a processor keeps the first one, and which is first is up to the
-/// compiler.
+/// The right operand of a floating-point sum or product: `a` if it is NaN, so that the result is `a`. Of two
+/// different NaNs a processor keeps the first operand's, and the compiler may choose which operand is first.
 template <floating Element>
 constexpr Element right_of(Element a, Element b) noexcept {
   return a != a ? a : b;
 }
 }  // namespace detail
 
-/// a + b: integers wrap modulo 2^bits, the signed ones too (two's complement); of two NaNs, the left one;
-/// complex numbers by their parts; user types by their operator+.
+/// a + b: integers wrap modulo 2^bits, also signed ones (two's complement); of two NaNs, the left one;
+/// complex numbers part by part; user types by their operator+.
 struct sum_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
@@ -63,8 +62,8 @@ struct sum_t {
   }
 };
 
-/// a * b: integers wrap modulo 2^bits, the signed ones too (two's complement); of two NaNs, the left one;
-/// user types by their operator*.
+/// a * b: integers wrap modulo 2^bits, also signed ones (two's complement); of two NaNs, the left one; user
+/// types by their operator*.
 struct prod_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {

@@ -1,4 +1,4 @@
-// Which process made an object: a child of fork() leaves alone what is its parent's.
+// Which process created an object, since a child of fork() must leave its parent's objects alone.
 #pragma once
 
 #include <cstddef>
@@ -15,9 +15,10 @@ namespace chorale::detail {
 class origin {
  public:
   origin() noexcept : forks_(forks()) {}
-  /// False in a child of fork() of the process that made it.
+  /// False in a child of fork() of the process that created this object.
   [[nodiscard]] bool is_here() const noexcept { return forks_ == forks(); }
-  /// For an object of the parent that ends in a child without its destructor: what it points to is no leak.
+  /// For an object of the parent that ends in a child without its destructor: keeps leak checkers from
+  /// reporting the memory it points to.
   static void abandon(const void* object, std::size_t bytes) noexcept;
 
  private:
@@ -27,7 +28,7 @@ class origin {
   unsigned forks_;
 };
 
-/// Deletes what this process made.
+/// Deletes only objects created by this process.
 struct process_bound_delete {
   origin made{};
 
@@ -40,11 +41,11 @@ struct process_bound_delete {
   }
 };
 
-/// A std::unique_ptr whose object stays as it is in a child of fork().
+/// A std::unique_ptr that does not delete its object in a child of fork().
 template <class Object>
 using process_bound_ptr = std::unique_ptr<Object, process_bound_delete>;
 
-/// An Object in place, or nothing yet. In a child of fork() it ends without its destructor.
+/// Holds an Object or nothing, as std::optional. In a child of fork() the Object's destructor is not called.
 template <class Object>
 class process_bound {
  public:
@@ -63,7 +64,7 @@ class process_bound {
       origin::abandon(std::addressof(value_), sizeof value_);
   }
 
-  /// Precondition: there is none yet.
+  /// Precondition: it holds nothing.
   template <class... Arguments>
   void emplace(Arguments&&... arguments) {
     ::new (static_cast<void*>(std::addressof(value_))) Object(std::forward<Arguments>(arguments)...);
@@ -72,7 +73,7 @@ class process_bound {
   /// As `origin::is_here`.
   [[nodiscard]] bool is_here() const noexcept { return made_.is_here(); }
 
-  // Precondition of these: there is one.
+  // Precondition of these: it holds an Object.
   [[nodiscard]] Object& operator*() noexcept { return value_; }
   [[nodiscard]] const Object& operator*() const noexcept { return value_; }
   [[nodiscard]] Object* operator->() noexcept { return std::addressof(value_); }

@@ -1,4 +1,4 @@
-// Text from outside as people may see it.
+// Makes untrusted text safe to display.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace chorale::detail {
 
-/// `text` with escapes such as `\x1b` for what a terminal would obey, and for bytes that are no UTF-8. Line
-/// breaks and tabs stay.
+/// `text` with escapes such as `\x1b` in place of control characters and invalid UTF-8. Line breaks and tabs
+/// stay.
 [[nodiscard]] std::string printable_text(std::string_view text);
 
 }  // namespace chorale::detail

@@ -1,4 +1,4 @@
-// Copies the parts of a long result to their places.
+// Copies the parts of a long result into the output.
 #pragma once
 
 #include <cstddef>
@@ -12,10 +12,10 @@ namespace chorale {
 /// copies through the caches.
 class result_copy {
  public:
-  /// `bytes`: what one rank reads and writes in the call. `ranks`: how many ranks of the host do so
-  /// concurrently.
+  /// `bytes`: the number of bytes that one rank reads and writes in the call. `ranks`: the number of ranks of
+  /// the host that do so concurrently.
   result_copy(std::size_t bytes, int ranks) noexcept;
-  /// As `std::memcpy`. A thread that is told afterwards that the bytes are there sees them.
+  /// As `std::memcpy`. A thread that is notified afterwards sees the bytes.
   void operator()(void* to, const void* from, std::size_t bytes) const noexcept;
 
  private:

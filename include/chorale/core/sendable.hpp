@@ -1,4 +1,4 @@
-// What ranks send each other as raw bytes.
+// Types that ranks send each other as raw bytes.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace chorale::detail {
 
-/// True if every byte of an object belongs to its value. Padding would tell whoever receives it what was in
-/// the memory before.
+/// True if every byte of an object belongs to its value. Padding would leak previous contents of memory to
+/// the receiver.
 template <class Message>
 concept sendable = std::is_trivially_copyable_v<Message> &&
                    (std::is_empty_v<Message> || std::has_unique_object_representations_v<Message>);

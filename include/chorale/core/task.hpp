@@ -34,7 +34,7 @@ frame_arena* find_arena(First& first, Rest&... rest) noexcept {
 }
 
 struct promise_base {
-  /// The suspended coroutine that awaits this one; none while it runs inside the await
+  /// The suspended coroutine that awaits this one; none while this one runs inside the await.
   std::coroutine_handle<> continuation;
   std::exception_ptr failure;
 

@@ -14,7 +14,7 @@
 
 namespace chorale {
 
-/// Opts in a type whose bytes are its value although std::is_trivially_copyable says no, such as a struct
+/// Opts in a type whose bytes are its value although std::is_trivially_copyable is false, such as a struct
 /// with a user-written copy constructor: `template <> inline constexpr bool chorale::enable_element<Type> =
 /// true;`. You promise that a value whose bytes are copied to other storage, also on another rank, is the
 /// same value there, and that no destructor need run for it. The library opts in std::pair and std::tuple.
@@ -109,7 +109,7 @@ namespace detail {
 /// Kind of the compiler's 16-bit floating-point types, which std::floating_point does not cover.
 template <class Type>
 inline constexpr type_kind short_float_kind = type_kind::other;
-// g++ 12 has the type in C alone, except on x86.
+// g++ 12 has the type only in C, except on x86.
 #if defined(__FLT16_MANT_DIG__) && (defined(__clang__) || __GNUC__ >= 13 || defined(__SSE2__))
 #define CHORALE_HAS_FLOAT16 1
 template <>
@@ -140,7 +140,7 @@ struct pair_parts<std::pair<First, Second>> {
 };
 
 #if defined(__SIZEOF_INT128__)
-// Integers to the standard library with -std=gnu++20 only.
+// The standard library treats these as integers only with -std=gnu++20.
 __extension__ typedef __int128 widest_integer;
 __extension__ typedef unsigned __int128 widest_unsigned;
 #else

@@ -1,14 +1,15 @@
-// A thread is not ended by pthread_cancel() in the middle of the library.
+// Keeps pthread_cancel() from ending a thread inside the library.
 #pragma once
 
 #include <pthread.h>
 
 namespace chorale::detail {
 
-/// Defers pthread_cancel() of the calling thread during its lifetime. Most functions here are noexcept, and
-/// frames of coroutines cannot be unwound by force: a cancellation would end the program. Whatever of a call
-/// contains a cancellation point (pthreads(7): sleeping, opening, closing, writing, msync) has one, so that
-/// the call ends first and its thread afterwards; a call that has none of these does not pay for it.
+/// Defers pthread_cancel() of the calling thread during its lifetime. Most functions of the library are
+/// noexcept, and forced unwinding cannot pass coroutine frames, so a cancellation would end the program.
+/// Every part of a call with a cancellation point (pthreads(7): sleeping, opening, closing, writing, msync)
+/// constructs such an object, so that the call ends before its thread; calls without cancellation points do
+/// not pay for it.
 class [[nodiscard]] uncancellable {
  public:
   uncancellable() noexcept { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &before_); }
