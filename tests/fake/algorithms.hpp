@@ -1,4 +1,4 @@
-// Every algorithm of the library; tests/fake/lists_test.cpp sees that none is missing.
+// Every algorithm of the library; tests/fake/lists_test.cpp reports missing ones.
 #pragma once
 
 #include <chorale/algorithm/allgather/bruck.hpp>
@@ -94,7 +94,7 @@ using reducing = type_list<
     scan::recursive_doubling>;
 }  // namespace all
 
-/// Those that move bytes, and those that combine them.
+/// The algorithms that move data, and the algorithms that combine operands.
 using moving_algorithms = all::moving;
 using reducing_algorithms = all::reducing;
 

@@ -1,4 +1,4 @@
-// Every algorithm over a transport that has all that algorithms can use.
+// Every algorithm over a transport that models all concepts.
 #include "algorithms.hpp"
 
 #include "every_algorithm.hpp"
@@ -43,7 +43,7 @@ TEST_CASE("operands longer than a piece are put, or read, in several", "[algorit
         c.copies_by_core = true;
         c.oversubscribed = false;
       }
-      // Up to twelve bytes each: several pieces, of no power of two.
+      // Elements of up to twelve bytes: several pieces, whose sizes are not powers of two.
       fake::run_calls(one, c, {60'001, 17'003}, ranks == 3 ? 4 : 2);
     }
   }

@@ -40,15 +40,15 @@
 
 namespace fake {
 
-/// What the ranks of a run share beside their world: which barriers they have begun.
+/// For each rank, the last barrier that it has begun; shared by all ranks of a run.
 using barriers = std::vector<std::uint64_t>;
 
-/// An algorithm, and how one call of it is made and checked.
+/// An algorithm, with a function that makes and checks one call.
 template <class Net>
 struct candidate {
   std::string name;
   chorale::operation what;
-  chorale::operation also;  ///< calls of blocks of several sizes; none if it does not serve them
+  chorale::operation also;  ///< the operation with uneven blocks; none if not supported
   std::function<chorale::task<>(Net&, round, barriers&)> check;
 };
 
@@ -66,8 +66,8 @@ inline constexpr bool takes_long_elements =
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> || std::same_as<A, chorale::scan::chain> ||
     std::same_as<A, chorale::scan::by_shares>;
 
-/// `check(operator, T{})` with operators that do not commute, that do, and that tell how they are evaluated,
-/// by turns.
+/// Calls `check(operator, T{})`, alternating between operators that commute, that do not, and whose result
+/// shows how it was evaluated.
 template <class A, class Check>
 chorale::task<> with_operator(const round& call, Check&& check) {
   if constexpr (is_serial<A>) {
@@ -84,7 +84,7 @@ template <class A, class Net>
 chorale::task<> check_call(Net& net, round call, barriers& came) {
   using chorale::operation;
   constexpr operation what = A::implements;
-  // A type of function of which the arguments are known: each check is compiled once for all algorithms.
+  // A function pointer with known argument types, so that each check is compiled once for all algorithms.
   const run_of<what, Net> run = [](Net& n, chorale::call_id now, auto... arguments) -> chorale::task<> {
     return chorale::start<A>(n, now, arguments...);
   };
@@ -127,7 +127,7 @@ candidate<Net> candidate_of() {
   }
   return {chorale::name(what) + std::string{" "} + chorale::type_name<A>(), what, also, &check_call<A, Net>};
 }
-/// Those of a list that run on `Net`.
+/// The algorithms of a list that run on `Net`.
 template <class Net, class... Algorithms>
 std::vector<candidate<Net>> candidates_of(chorale::type_list<Algorithms...>) {
   std::vector<candidate<Net>> all;
@@ -138,7 +138,7 @@ std::vector<candidate<Net>> candidates_of(chorale::type_list<Algorithms...>) {
   return all;
 }
 
-/// Calls of an algorithm, one after the other, by all ranks of a world.
+/// Makes calls of an algorithm, one after the other, on all ranks of a world.
 template <class Net>
 void run_calls(const candidate<Net>& one, const conditions& c, const std::vector<std::size_t>& counts,
                int calls) {
@@ -171,7 +171,7 @@ void run_calls(const candidate<Net>& one, const conditions& c, const std::vector
   }
 }
 
-/// Conditions by seed.
+/// Conditions derived from a seed.
 inline conditions conditions_of(int ranks, std::uint64_t seed) {
   auto pick = [n = seed](auto... choices) mutable {
     n = mixed(n);
@@ -191,15 +191,15 @@ inline conditions conditions_of(int ranks, std::uint64_t seed) {
           .blind_rank = pick(-1, -1, -1, ranks - 1)};
 }
 
-/// Around nothing, a word, an element, a block and several.
+/// Counts around zero, a word, an element, a block and several blocks.
 inline std::vector<std::size_t> counts_of(const conditions& c) {
   const std::size_t block = c.block_bytes;
   if (c.ranks > 8) return {3, 0, block + 1, 100};
   return {0, 1, 7, 8, 100, block - 1, block, block + 1, 5 * block + 3, 2000};
 }
 
-/// Every algorithm on groups of all sizes, under several conditions each; sanitizers see the same lines in
-/// groups that take much less time.
+/// Runs every algorithm on groups of many sizes, under several conditions each. With sanitizers fewer and
+/// smaller groups suffice to execute the same lines.
 template <class Net, class Algorithms>
 void check_all(Algorithms list) {
   const std::vector<int> sizes = support::instrumented
@@ -217,7 +217,7 @@ void check_all(Algorithms list) {
   }
 }
 
-/// Roots: each rank of a group once, in some order.
+/// Uses each rank of a group as the root once, in some order.
 template <class Net, class Algorithms>
 void check_roots(Algorithms list) {
   for (const auto& one : candidates_of<Net>(list)) {

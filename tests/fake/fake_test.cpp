@@ -1,4 +1,4 @@
-// The fake itself: what an algorithm must not do is found, and named.
+// Tests of the fake itself: it detects and names every mistake of an algorithm.
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ namespace {
 
 constexpr call_id now{1, 42, chorale::operation::barrier};
 
-/// What goes wrong when all ranks run `body(net)`; empty if nothing does.
+/// Runs `body(net)` on all ranks. @returns the error; empty if there was none.
 template <class Body>
 std::string outcome(int ranks, std::uint64_t seed, Body body, std::size_t blocks = 2) {
   fake::world all{
@@ -40,7 +40,7 @@ std::string outcome(int ranks, std::uint64_t seed, Body body, std::size_t blocks
   }
   return {};
 }
-/// Whether each of some schedules ends with these words.
+/// Checks that the error contains `words` in each of 20 schedules.
 template <class Body>
 void require_found(int ranks, const char* words, Body body, std::size_t blocks = 2) {
   for (std::uint64_t seed = 1; seed <= 20; ++seed)
@@ -56,8 +56,8 @@ remote_region region_in(std::span<const std::byte> bytes) {
   return region;
 }
 
-/// Rank 1 tells rank 0 of memory that it registers by `as`; rank 0 calls `use(net, region, memory of its
-/// own)` and tells when that is over. Both have 16 bytes, of value 1 at rank 0.
+/// Rank 1 registers memory by `as` and sends its region to rank 0; rank 0 calls `use(net, region, its own
+/// memory)` and then notifies rank 1. Both have 16 bytes, with value 1 on rank 0.
 template <class As, class Use>
 task<> one_sided(transport& net, As as, Use use, std::byte& seen) {
   std::vector<std::byte> mine(16, std::byte{net.rank() == 0});
@@ -112,7 +112,7 @@ TEST_CASE("a put is there with the next message, and not before", "[fake]") {
             seen);
       };
     };
-    // The source is given up before the flush.
+    // The source is deregistered before the flush.
     CHECK_THAT(outcome(2, seed, body(false)), Catch::Contains("not registered any more"));
     CHECK(outcome(2, seed, body(true)).empty());
     CHECK(seen == std::byte{9});

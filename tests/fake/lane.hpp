@@ -1,4 +1,4 @@
-// What is under way from one rank to another.
+// Messages, signals and puts from one rank to another.
 #pragma once
 
 #include <algorithm>
@@ -16,24 +16,24 @@
 
 namespace fake {
 
-/// What a transport would not have borne, or borne in silence.
+/// A mistake that a real transport would refuse, or would not detect.
 struct broken : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// A message, signal or notice says that all is there that was put before it: the first so many puts.
+/// A number of puts: a message, signal or notice guarantees that all puts before it are complete.
 using put_count = std::uint64_t;
 
-/// A mailbox of a sender at a receiver, with the puts that travel beside its messages. Nothing is placed
-/// before it has to be: a put when the receiver has what came behind it, or when its sender flushes. What is
-/// given back is overwritten, so that an algorithm that still looks at it computes nonsense.
+/// A sender's mailbox at a receiver, with the sender's puts. Puts are executed as late as allowed: when the
+/// receiver has received anything sent after the put, or when the sender flushes. Released blocks are
+/// overwritten, so that an algorithm that still reads them computes wrong results.
 class lane {
  public:
   /// `from` and `to` are for errors.
   lane(int from, int to, std::size_t block_bytes, std::size_t blocks)
       : from_(from), to_(to), block_bytes_(block_bytes), blocks_(blocks) {}
 
-  /// The sender hears of blocks that were given back when half of them have been, or by an answer.
+  /// The sender gets its credits back when half of all blocks have been released, or by an answer.
   [[nodiscard]] bool has_room() const noexcept { return sent_ - credited_ < blocks_.size(); }
   void send(chorale::call_id now, std::span<const std::byte> bytes) {
     if (bytes.size() > block_bytes_)
@@ -44,7 +44,7 @@ class lane {
   [[nodiscard]] bool has_message() const noexcept { return received_ < sent_; }
   [[nodiscard]] std::uint64_t sent() const noexcept { return sent_; }
   [[nodiscard]] std::uint64_t received() const noexcept { return received_; }
-  /// The next message, which has to be of call `now`. Precondition: there is one.
+  /// The next message, which must be of call `now`. Precondition: there is one.
   [[nodiscard]] std::span<const std::byte> receive(chorale::call_id now) {
     const block& next = blocks_[received_ % blocks_.size()];
     require_same(next.call, now);
@@ -52,7 +52,7 @@ class lane {
     ++received_;
     return next.bytes;
   }
-  /// Gives back message number `index`, from 0. Noexcept: false if it is not the oldest that was received.
+  /// Releases message number `index`, from 0. False if it is not the oldest that is not released.
   [[nodiscard]] bool release(std::uint64_t index) noexcept {
     if (index != released_) return false;
     auto& bytes = blocks_[released_++ % blocks_.size()].bytes;
@@ -60,12 +60,12 @@ class lane {
     if (released_ - told_ >= blocks_.size() / 2) credited_ = told_ = released_;
     return true;
   }
-  /// The sender says that an answer has come; false if it was none.
+  /// For the sender: an answer has arrived. False if it cannot be one.
   [[nodiscard]] bool is_answered(std::uint64_t messages) noexcept {
     credited_ = std::max(credited_, messages);
     return messages <= released_;
   }
-  /// The receiver says that one will come; false if it cannot be one.
+  /// For the receiver: an answer will follow. False if messages are not released.
   [[nodiscard]] bool will_be_answered() noexcept {
     told_ = released_;
     return released_ == received_;
@@ -79,7 +79,7 @@ class lane {
     return true;
   }
 
-  /// `write` is called once, as late as can be. `to_flush`: its sender has to flush it.
+  /// `write` is called once, as late as allowed. `to_flush`: the sender has to flush this put.
   void put(std::function<void()> write, bool to_flush) {
     puts_.push_back(std::move(write));
     ++put_;
@@ -97,8 +97,8 @@ class lane {
     flushed_ = put_;
   }
 
-  // Messages of any length, which `advance` moves on: short ones in blocks, long ones from memory to memory
-  // when both sides have posted them. Their order is that of posting.
+  // Messages of any length, which `advance` transfers in the order of posting: short ones in blocks, long
+  // ones from memory to memory when both sides have posted them.
   void post_send(chorale::call_id now, std::span<const std::byte> bytes) { sends_.push_back({now, bytes}); }
   void post_receive(chorale::call_id now, std::span<std::byte> into) { receives_.push_back({now, into}); }
   [[nodiscard]] bool has_posted_sends() const noexcept { return !sends_.empty(); }
@@ -133,7 +133,7 @@ class lane {
     }
   }
 
-  /// What is left over, or nothing.
+  /// Describes what is left over; empty if there is nothing.
   [[nodiscard]] std::string left_over() const {
     if (received_ != sent_) return describe(sent_ - received_, "messages that were not received");
     if (released_ != received_) return describe(received_ - released_, "messages that were not given back");
@@ -191,8 +191,8 @@ class lane {
   std::uint64_t sent_ = 0;
   std::uint64_t received_ = 0;
   std::uint64_t released_ = 0;
-  std::uint64_t told_ = 0;      ///< of those, what the receiver takes the sender to know
-  std::uint64_t credited_ = 0;  ///< ... and what it knows
+  std::uint64_t told_ = 0;      ///< of these, the releases that the receiver has reported
+  std::uint64_t credited_ = 0;  ///< of these, the releases that the sender knows of
   block signal_;
   std::deque<std::function<void()>> puts_;
   put_count put_ = 0;

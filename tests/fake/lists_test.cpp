@@ -1,4 +1,4 @@
-// The list of all algorithms has all algorithms.
+// Checks that the list of algorithms is complete.
 #include <filesystem>
 #include <fstream>
 #include <iterator>

@@ -1,12 +1,12 @@
-// The least that a transport has: a mailbox.
+// The minimal transport: a mailbox.
 #pragma once
 
 #include "transport.hpp"
 
 namespace fake {
 
-/// What every algorithm but those that say otherwise has to do with. The choice among algorithms needs the
-/// last three, too.
+/// Models only `mailbox_transport`, which suffices for every algorithm that does not state otherwise, and the
+/// last three members, which `automatic` needs.
 class mailbox {
  public:
   mailbox(world& in, int rank) : all_(in, rank) {}

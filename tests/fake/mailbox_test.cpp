@@ -1,4 +1,4 @@
-// Every algorithm over the least of transports.
+// Every algorithm over minimal transports.
 #include "mailbox.hpp"
 
 #include "algorithms.hpp"

@@ -1,4 +1,4 @@
-// Memory that ranks have registered, and who may do what with it.
+// Registered memory of ranks, and checks of its use.
 #pragma once
 
 #include <cstddef>
@@ -16,15 +16,14 @@
 
 namespace fake {
 
-/// What may be done with registered memory.
+/// How registered memory may be used; each value includes those before it.
 enum class access { lent, offered, exposed };
 
-/// All registrations of all ranks: what is written or read has to lie in one that is still there and allows
-/// it.
+/// All registrations of all ranks. Any access must lie within a current registration that allows it.
 class registry {
  public:
-  /// `keeps_keys`: memory that is registered again in the same way gets the key that it had, as with a cache
-  /// of registrations; else each key is new.
+  /// `keeps_keys`: memory registered again in the same way gets the same key, as with a registration cache;
+  /// otherwise each key is new.
   explicit registry(bool keeps_keys) : keeps_keys_(keeps_keys) {}
 
   [[nodiscard]] std::uint32_t add(int owner, std::span<const std::byte> memory, access how) {
@@ -40,8 +39,8 @@ class registry {
   }
   void remove(std::uint32_t key) noexcept { --entry(key).users; }
 
-  /// `bytes` of the memory of `owner` under that key, from `address` on.
-  /// @throws broken, which names `what`, if they may not be used so.
+  /// `bytes` of memory of `owner` registered under `key`, from `address` on. @throws broken, which names
+  /// `what`, if this use is not allowed.
   [[nodiscard]] std::span<std::byte> checked(const std::string& what, int owner, std::uint32_t key,
                                              std::uint64_t address, std::size_t bytes, access needed) const {
     if (key == 0 || key > entries_.size()) refuse(what, owner, "no such key");
@@ -74,7 +73,7 @@ class registry {
   std::vector<registered> entries_;  ///< by key, from 1
 };
 
-/// Memory that is registered as long as this lives.
+/// Memory registered during the object's lifetime.
 class registered_span {
  public:
   registered_span(registry& all, int owner, std::span<const std::byte> memory, access how)
@@ -93,7 +92,7 @@ class registered_span {
     if (all_ != nullptr) all_->remove(region_.key);
   }
   [[nodiscard]] chorale::remote_region region() const noexcept { return region_; }
-  /// Memory of an algorithm's own: what is put from there need not be flushed.
+  /// Memory kept by an algorithm: puts from it need not be flushed.
   [[nodiscard]] bool is_kept() const noexcept { return is_kept_; }
   void set_kept() noexcept { is_kept_ = true; }
 
@@ -103,7 +102,7 @@ class registered_span {
   bool is_kept_ = false;
 };
 
-/// Memory of an algorithm's own, exposed as long as this lives.
+/// Memory kept by an algorithm, exposed during the object's lifetime.
 class kept_memory {
  public:
   kept_memory(registry& all, int owner, std::size_t bytes)
@@ -121,7 +120,7 @@ class kept_memory {
   registered_span exposure_;
 };
 
-/// Memory of a call, full of what nobody put there: who reads it before it is written gets wrong results.
+/// Temporary memory of a call, filled with a pattern so that reading it before writing gives wrong results.
 class scratch_memory {
  public:
   explicit scratch_memory(std::size_t bytes) : memory_(bytes, std::byte{0xa5}) {}

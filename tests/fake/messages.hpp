@@ -1,4 +1,4 @@
-// A transport that has messages of any length, beside a mailbox.
+// A transport with messages of any length and a mailbox.
 #pragma once
 
 #include "transport.hpp"
@@ -6,7 +6,7 @@
 
 namespace fake {
 
-/// What is kept of a posted message: an empty hand, since here nothing is written that was not posted.
+/// The handle of a posted message; empty, since the fake writes only into posted memory.
 struct posting {
   posting() = default;
   posting(posting&&) = default;
@@ -14,7 +14,7 @@ struct posting {
   ~posting() {}
 };
 
-/// What an algorithm has that sends and receives, and knows no addresses.
+/// Models `mailbox_transport` and `message_transport`; it has no one-sided operations.
 class messages {
  public:
   messages(world& in, int rank) : in_(in), all_(in, rank) {}

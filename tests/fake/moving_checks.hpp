@@ -1,4 +1,4 @@
-// One call of each operation that moves bytes, and the comparison with what each rank is known to have given.
+// Makes one call of each operation that moves data, and compares the results with the known inputs.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace fake {
 
-/// A call that all ranks make: `count` bytes or elements, of each rank or in each block. `seed` is the same
-/// on all ranks, and another for each call.
+/// A call that all ranks make. `count`: bytes or elements of each rank or block. `seed`: the same on all
+/// ranks, different for each call.
 struct round {
   chorale::call_id now;
   std::uint64_t seed = 0;
@@ -31,7 +31,7 @@ struct round {
   }
 };
 
-/// An algorithm's `run` over `Net`.
+/// The type of a pointer to an algorithm's `run` over `Net`.
 template <class Net, class Arguments>
 struct run_pointer;
 template <class Net, class... Arguments>
@@ -63,7 +63,7 @@ chorale::task<> check_broadcast(Net& net, run_of<chorale::operation::broadcast, 
 
 template <class Net>
 chorale::task<> check_allgather(Net& net, run_of<chorale::operation::allgather, Net> run, round call) {
-  // All ranks know the counts, and each chooses its places.
+  // All ranks know the counts, but each chooses its own displacements.
   auto where = collectives::even(net.size(), call.count);
   if (call.uneven) {
     for (int r = 0; r < net.size(); ++r)
@@ -84,7 +84,7 @@ chorale::task<> check_alltoall(Net& net, run_of<chorale::operation::alltoall, Ne
   auto from = collectives::even(net.size(), call.count);
   auto to = from;
   if (call.uneven) {
-    // Only the two ranks of a pair know the size of what is between them.
+    // Only the two ranks of a pair know the size of their blocks.
     const auto between = [&](int sender, int receiver) {
       return collectives::uneven_count(call.seed + static_cast<std::uint64_t>(sender), receiver, call.count);
     };
@@ -119,7 +119,7 @@ chorale::task<> check_gather(Net& net, run_of<chorale::operation::gather, Net> r
   std::span<const std::byte> given = mine.span();
   if (is_root) {
     blocks = {all.span(), layout_of(where, !call.uneven)};
-    // In place by turns.
+    // In place in every other call.
     if (call.seed % 2 == 0) {
       std::copy(given.begin(), given.end(), blocks[call.root].begin());
       given = blocks[call.root];
@@ -150,8 +150,8 @@ chorale::task<> check_scatter(Net& net, run_of<chorale::operation::scatter, Net>
   mine.require(call.describe(), wanted);
 }
 
-/// Up to two messages of up to `count` bytes between any two ranks, also of a rank to itself, and places in
-/// the lists that stand for nobody.
+/// Up to two messages of up to `count` bytes between any two ranks, also from a rank to itself, and list
+/// entries with peer `nobody`.
 template <class Net>
 chorale::task<> check_exchange(Net& net, run_of<chorale::operation::exchange, Net> run, round call) {
   const int me = net.rank();

@@ -1,4 +1,4 @@
-// What ranks give to the algorithms under test, and what has to come out of that.
+// Inputs for the algorithms under test, and the expected results.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace fake {
 using collectives::mixed;
 using collectives::noise;
 
-/// Byte `i` of what rank `from` has for rank `to`, or for all, in the call of that seed.
+/// Byte `i` of the data from rank `from` for rank `to`, or for all ranks, in the call with that seed.
 inline std::byte byte_of(std::uint64_t seed, int from, int to, std::size_t i) {
   return static_cast<std::byte>(noise(seed + mixed(static_cast<std::uint64_t>(to)), from, i / 8) >>
                                 i % 8 * 8);
@@ -57,7 +57,7 @@ class buffer {
   std::vector<std::byte> all_;
 };
 
-/// Blocks of bytes for an algorithm, as a placement of elements of one byte has them.
+/// The block layout of a placement of one-byte elements.
 inline chorale::block_layout layout_of(const collectives::placement& where, bool even) {
   const int ranks = static_cast<int>(where.counts.size());
   if (even) return chorale::block_layout::even(ranks, where.counts.front());
@@ -65,14 +65,15 @@ inline chorale::block_layout layout_of(const collectives::placement& where, bool
   for (int r = 0; r < ranks; ++r) places.push_back({where.first(r), where.count(r)});
   return chorale::block_layout::uneven(std::move(places));
 }
-/// The bytes of such a buffer when block r is what rank r has for `to`, and the rest is untouched.
+/// The expected bytes of such a buffer: block r holds the data from rank r for `to`, and the gaps are
+/// untouched.
 inline std::vector<std::byte> image_of(const collectives::placement& where, std::uint64_t seed, int to) {
   return where.image<std::byte>([&](int r, std::size_t i) { return byte_of(seed, r, to, i); },
                                 [](std::size_t) { return buffer::filling; });
 }
 
-/// The operands of some neighbouring ranks, combined in their order: what is combined otherwise is broken and
-/// stays so.
+/// The combination of neighbouring ranks' operands. Combining in any order but rank order gives an invalid
+/// value, which stays invalid.
 struct stretch_of_ranks {
   std::int32_t first;
   std::int32_t last;
@@ -84,7 +85,7 @@ struct join_neighbours {
     return {a.first, b.last, a.place};
   }
 };
-/// The same of elements that no block takes.
+/// The same with elements larger than a block.
 struct long_stretch {
   std::array<stretch_of_ranks, 100> parts;
 };
@@ -96,7 +97,7 @@ struct join_long {
     return joined;
   }
 };
-/// Not associative: the result tells whether it was evaluated as a serial loop does.
+/// Not associative: the result shows whether it was evaluated as in a serial loop.
 struct serial {
   constexpr std::uint32_t operator()(std::uint32_t a, std::uint32_t b) const { return a * 31 + b; }
 };
@@ -115,7 +116,7 @@ T element_of(std::uint64_t seed, int rank, std::size_t i) {
     return static_cast<T>(noise(seed, rank, i));
   }
 }
-/// Elements [first, first + count) of ranks 0 to `last`, one after the other from rank 0 upwards.
+/// Elements [first, first + count) of ranks 0 to `last`, combined from rank 0 upwards.
 template <class T, class Op>
 std::vector<std::byte> folded(std::uint64_t seed, int last, std::size_t first, std::size_t count, Op op) {
   std::vector<std::byte> all(count * sizeof(T));

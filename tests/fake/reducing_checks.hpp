@@ -1,4 +1,4 @@
-// One call of each operation that combines, and the comparison with a serial loop over the ranks.
+// Makes one call of each reduction, and compares the result with a serial loop over the ranks.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ chorale::task<> check_reduce(Net& net, run_of<chorale::operation::reduce, Net> r
   buffer in{given.size(), call.seed};
   std::copy(given.begin(), given.end(), in.data());
   buffer out{is_root ? given.size() : 0, call.seed / 16};
-  // At the root they may be the same.
+  // At the root operand and result may be the same buffer.
   const bool in_place = is_root && call.seed % 3 == 0;
   co_await run(net, call.now, in.span(), in_place ? in.span() : out.span(), chorale::reduction::of<T>(op),
                call.root);
@@ -30,8 +30,7 @@ chorale::task<> check_reduce(Net& net, run_of<chorale::operation::reduce, Net> r
   if (!in_place) in.require(call.describe() + ": operand", given);
 }
 
-/// Whether the operand of a rank is where its result goes: of all ranks, of none, or of some, since each rank
-/// decides for itself.
+/// Whether a rank's call is in place: on all ranks, on none, or on some, since each rank decides for itself.
 inline bool is_in_place_on(int rank, const round& call) noexcept {
   const auto kind = call.seed / 64 % 3;
   return kind == 0 || (kind == 1 && rank % 2 == 0);
@@ -53,7 +52,7 @@ chorale::task<> check_allreduce(Net& net, run_of<chorale::operation::allreduce, 
 template <class T, class Op, class Net>
 chorale::task<> check_reduce_scatter(Net& net, run_of<chorale::operation::reduce_scatter, Net> run,
                                      round call, Op op) {
-  // All ranks know all counts, and the blocks lie one behind the other.
+  // All ranks know all counts, and the blocks are packed.
   auto where = collectives::even(net.size(), call.count);
   if (call.uneven) {
     for (int r = 0; r < net.size(); ++r)
@@ -73,7 +72,7 @@ chorale::task<> check_reduce_scatter(Net& net, run_of<chorale::operation::reduce
   in.require(call.describe() + ": operand", given);
 }
 
-/// Exclusive if `uneven`. Then rank 0 has no result, and what it gave stays there.
+/// Exclusive if `uneven`; then rank 0 has no result and keeps its operand.
 template <class T, class Op, class Net>
 chorale::task<> check_scan(Net& net, run_of<chorale::operation::scan, Net> run, round call, Op op) {
   const auto given = elements_of<T>(call.seed, net.rank(), call.count);

@@ -1,4 +1,4 @@
-// A transport that has what algorithms use, as transport/concepts.hpp says it, and nothing else.
+// A transport that models the concepts of transport/concepts.hpp that algorithms use, and has nothing else.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,7 @@
 
 namespace fake {
 
-/// A message in a block of its sender's mailbox, which has it back when this ends.
+/// A message in a mailbox block, which is released when this object is destroyed.
 class arrival {
  public:
   arrival(world& in, lane& from, std::uint64_t index, std::span<const std::byte> bytes) noexcept
@@ -54,7 +54,7 @@ class arrival {
   std::span<const std::byte> bytes_;
 };
 
-/// One rank of a world. An operation looks whether it can be done, does it, or makes the rank stand still.
+/// One rank of a world. An operation either completes at once or suspends the rank.
 class transport {
  public:
   transport(world& in, int rank) : in_(in), rank_(rank) {}
@@ -188,7 +188,7 @@ class transport {
     return gives(
         "to map", region.owner, now, [] { return true; },
         [this, region] {
-          // One rank that cannot see it, by seed: then all do without.
+          // Some seeds have one rank that cannot map it; then no rank uses shared memory.
           if (rank_ == in_.setting().blind_rank) return seen_memory{};
           return seen_memory{there("a mapping", region, 0, region.bytes, access::exposed)};
         });
@@ -202,7 +202,7 @@ class transport {
                  ", and rank " + std::to_string(from) + " in call " + std::to_string(seen));
   }
 
-  // Path choosing: there is one path only.
+  // Path choosing: there is only one path.
   void wants_connection(int peer) {
     if (peer < 0 || peer >= size() || peer == rank_) in_.complain("a connection with no peer is wanted");
   }
@@ -262,7 +262,7 @@ class transport {
     return {in_, from, index, from.receive(now)};
   }
 
-  /// The put happens later, and only then is looked whether both sides may still be used.
+  /// The put is executed later; then both registrations are checked again.
   void begin_put(const chorale::remote_region& target, std::size_t offset, const registered_span& source,
                  std::span<const std::byte> from) {
     const std::uint32_t key = source.region().key;

@@ -1,4 +1,4 @@
-// The awaitable of every operation of the fake.
+// The awaitable of all operations of the fake.
 #pragma once
 
 #include <coroutine>
@@ -10,13 +10,13 @@
 
 namespace fake {
 
-/// The result of an operation that has none.
+/// The `Result` of an operation without a result.
 struct nothing {
   void operator()() const noexcept {}
 };
 
-/// What `co_await` gets: ready at once if `attempt` is true, which may act and may throw; else the rank
-/// stands still until it is. `result`, which may return nothing, is called once then.
+/// An awaitable that is ready when `attempt` returns true; `attempt` may have effects and may throw. Until
+/// then the rank is suspended. Then `result` is called once, and returns the operation's result, if any.
 template <class Attempt, class Result>
 class [[nodiscard]] waiting {
  public:
@@ -48,7 +48,7 @@ class [[nodiscard]] waiting {
   }
 
  private:
-  /// What goes wrong is thrown where the rank goes on.
+  /// An exception is thrown when the rank resumes.
   bool is_ready() {
     try {
       return attempt_();

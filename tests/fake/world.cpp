@@ -59,7 +59,7 @@ void world::run(std::vector<chorale::task<>> programs) {
   require_nothing_left();
 }
 
-/// All ranks, in the order in which they may go on.
+/// All ranks, in the order in which they are tried next.
 std::vector<int> world::candidates() {
   std::vector<int> all(static_cast<std::size_t>(size()));
   std::iota(all.begin(), all.end(), 0);

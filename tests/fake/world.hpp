@@ -1,4 +1,4 @@
-// Ranks in one thread, each a coroutine: what they share, and who of them goes on next.
+// Ranks as coroutines of one thread: their shared state and the scheduler.
 #pragma once
 
 #include <coroutine>
@@ -20,15 +20,15 @@
 
 namespace fake {
 
-/// Who goes on where several ranks could.
+/// Which rank runs next if several can.
 enum class order {
   random,
   in_turn,
-  deep,     ///< whoever went on last, as long as it can
-  laggard,  ///< one of them only when nobody else can
+  deep,     ///< the rank that ran last, as long as it can
+  laggard,  ///< one rank runs only if no other can
 };
 
-/// What differs from run to run.
+/// The conditions of a run.
 struct conditions {
   int ranks = 1;
   std::uint64_t seed = 1;
@@ -41,12 +41,12 @@ struct conditions {
   bool oversubscribed = false;
   bool copies_by_core = false;
   bool maps_memory = false;
-  int blind_rank = -1;  ///< sees no memory of others
+  int blind_rank = -1;  ///< cannot map memory of others
 
   [[nodiscard]] std::string describe() const;
 };
 
-/// Where a rank stands still: `is_ready` is asked until it says yes, then `frame` is resumed.
+/// Where a rank is suspended: `frame` is resumed once `is_ready` returns true.
 struct standstill {
   std::coroutine_handle<> frame{};
   bool (*is_ready)(void*) = nullptr;
@@ -56,7 +56,7 @@ struct standstill {
   chorale::call_id now{};
 };
 
-/// What the ranks of one run share. One thread.
+/// The shared state of all ranks of one run. Single-threaded.
 class world {
  public:
   explicit world(const conditions& c);
@@ -65,19 +65,19 @@ class world {
   [[nodiscard]] const chorale::config& config() const noexcept { return config_; }
   [[nodiscard]] int size() const noexcept { return conditions_.ranks; }
   [[nodiscard]] lane& between(int from, int to) noexcept { return mailboxes_[index(from, to)]; }
-  /// What `root` multicasts, as `to` gets it.
+  /// Multicasts from `root` to `to`.
   [[nodiscard]] lane& multicast_between(int root, int to) noexcept { return multicasts_[index(root, to)]; }
   [[nodiscard]] registry& memory() noexcept { return memory_; }
   [[nodiscard]] chorale::frame_arena& frames(int rank) noexcept { return at(rank).frames; }
 
-  /// True now and then: a rank stands still though it could go on, so that others overtake it.
+  /// Sometimes true: the rank is suspended although it could continue, so that others overtake it.
   [[nodiscard]] bool hesitates() { return random_() % 4 == 0; }
   void stand_still(int rank, const standstill& where) { at(rank).where = where; }
-  /// What went wrong where nothing can be thrown; the run fails by it.
+  /// Records a mistake where nothing can be thrown; the run then fails.
   void complain(const std::string& what) { complaints_ += what + "\n"; }
 
-  /// Runs one task a rank until all are over. @throws broken: what a task throws, with its rank in front; who
-  /// waits for whom, if nobody can go on; what is left over at the end, if anything is.
+  /// Runs one task per rank until all have completed. @throws broken: a task's exception, with its rank;
+  /// which rank waits for which, in a deadlock; anything left over at the end.
   void run(std::vector<chorale::task<>> programs);
 
  private:

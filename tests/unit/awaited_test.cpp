@@ -1,4 +1,4 @@
-// One attempt at something that is awaited.
+// A single attempt of a wait.
 #include "../../lib/transport/awaited.hpp"
 
 #include <string>
@@ -9,13 +9,13 @@ using namespace chorale::transport;
 
 namespace {
 
-/// Writes down what an attempt does, with `(` and `)` around what is done under the lock.
+/// Records the steps of an attempt, with `(` and `)` for taking and releasing the lock.
 struct journal {
   std::string text{};
   void lock() { text += '('; }
   void unlock() { text += ')'; }
 
-  /// An attempt that finds `first`, and after it has read `second`.
+  /// An attempt that finds `first` before reading and `second` after it.
   bool attempt(finding first, finding second) {
     int looks = 0;
     return take_awaited(

@@ -30,9 +30,9 @@ TEST_CASE("uneven blocks lie anywhere", "[blocks]") {
   CHECK(layout.total() == 27);
   CHECK(layout.end() == 57);
   CHECK(layout.largest() == 20);
-  // An empty block past all others takes no room, but its place must be in the buffer.
+  // An empty block after all others has no bytes, but its offset must be within the buffer.
   CHECK(block_layout::uneven({{0, 5}, {9, 0}}).end() == 9);
-  // Blocks of one size are still uneven to the ranks, which need not know of it.
+  // Blocks of equal size still count as uneven, since ranks need not know that sizes are equal.
   CHECK_FALSE(block_layout::uneven({{0, 5}, {5, 5}}).is_even());
 }
 

@@ -1,4 +1,4 @@
-// The identity of a call: signatures that differ when calls do, and words that say how.
+// The identity of a call: signatures differ if calls do, and texts describe the difference.
 #include <set>
 #include <string>
 #include <vector>
@@ -94,7 +94,7 @@ TEST_CASE("a status page knows the last seven calls", "[call]") {
     REQUIRE(page.find(n));
     CHECK(page.find(n)->root == static_cast<int>(n));
   }
-  // The row of call 13 is the next to be written, maybe just now.
+  // The row of call 13 is the next to be overwritten, perhaps at this moment.
   CHECK(!page.find(13));
   CHECK(!page.find(21));
 }

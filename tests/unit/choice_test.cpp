@@ -1,4 +1,4 @@
-// The choice among algorithms: what the table says, who takes part in a trial, and what is kept afterwards.
+// The choice among algorithms: by the table, contenders of a trial, and the choice after it.
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
@@ -39,7 +39,8 @@ choice made(const chorale::config& settings, const chorale::model::surroundings&
   return all;
 }
 
-/// One rank: calls until the trial is over, each `apart` from what was before, taking what `cost` says.
+/// On one rank: makes calls until the trial is over, `apart` after each other, each taking the time that
+/// `cost` returns.
 template <class Cost>
 std::multiset<int> settle(choice& all, choice::lane& in, std::size_t bytes, Cost cost, duration apart = 0ns) {
   std::multiset<int> served;
@@ -70,7 +71,7 @@ TEST_CASE("the table's choice serves until a trial has found a faster algorithm"
   CHECK(all.next(lane, 1 << 20) == 3);
   CHECK(all.explain(1 << 20).rfind("ring: ", 0) == 0);
   CHECK(all.explain(1 << 20).find("in a trial of ") != std::string::npos);
-  // Other sizes have trials of their own.
+  // Other sizes have separate trials.
   CHECK_FALSE(all.of(64, true).settled);
   CHECK_FALSE(all.of((1 << 20) + 1, true).settled);
   CHECK(&all.of(700 << 10, true) == &lane);
@@ -89,7 +90,7 @@ TEST_CASE("a machine unlike that of the table: the best of the contenders wins a
 }
 
 TEST_CASE("only what has the bits of the table's choice takes part where bits matter", "[choice]") {
-  // Entrants 0 and 2 have the same brackets.
+  // Entrants 0 and 2 have the same bracketing.
   const std::vector<entrant> entrants = {{"mine::a", 1}, {"mine::b", 2}, {"mine::c", 1}, {"mine::d", 0}};
   const auto fastest_is_b = [](int number) { return duration{number == 1 ? 1us : number == 2 ? 5us : 9us}; };
   for (const int ranks : {2, 4}) {
@@ -114,7 +115,7 @@ TEST_CASE("there is no trial of one contender, on one rank, or where it is not w
   chorale::config settings;
   settings.trials = chorale::trial_policy::off;
   CHECK(made(settings, crowded(operation::allgather), allgathers()).of(8, true).settled);
-  // Nobody has the bits of the first one: found when the first call comes.
+  // No other entrant has the bits of the first, which is found at the first call.
   choice all = made({}, crowded(operation::allreduce), {{"mine::a", 0}, {"mine::b", 0}});
   auto& lane = all.of(8, false);
   CHECK_FALSE(lane.settled);
@@ -138,7 +139,7 @@ TEST_CASE("what does not suit takes no part, unless nothing suits", "[choice]") 
 
 TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
   if (!support::reads_json()) return;
-  // By this table Bruck's alltoall of 128 KiB takes more than four times the best.
+  // According to this table Bruck's alltoall of 128 KiB takes more than four times as long as the best.
   const auto file =
       std::filesystem::temp_directory_path() / ("chorale-choice-" + std::to_string(getpid()) + ".json");
   std::ofstream{file} << R"({"tuning": [
@@ -163,7 +164,7 @@ TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
 }
 
 TEST_CASE("where ranks share cores, calls with a root count with the time between them", "[choice]") {
-  // Contender 0 seems to take no time in its calls, but makes others wait before them.
+  // Contender 0 is fast within its calls, but makes other ranks wait before them.
   const auto in_call = [](int number) { return duration{number == 0 ? 1us : 10us}; };
   for (const bool rooted : {false, true}) {
     choice all = made({}, crowded(operation::broadcast, rooted), {{"mine::a"}, {"mine::b"}});

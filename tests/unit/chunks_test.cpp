@@ -1,4 +1,4 @@
-// Buffers in pieces.
+// Buffers split into pieces.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,10 +21,10 @@ TEMPLATE_TEST_CASE("pieces cover a buffer in order, each of whole elements that 
       for (const auto piece : chunks{std::span{data}, bytes}) {
         REQUIRE(piece.data() == data.data() + at);
         REQUIRE_FALSE(piece.empty());
-        // One element that does not fit is a piece of its own.
+        // An element that does not fit is a piece by itself.
         CHECK((piece.size_bytes() <= bytes || piece.size() == 1));
         at += piece.size();
-        // Not smaller than need be, except the last.
+        // No smaller than necessary, except the last.
         if (at < count) CHECK((piece.size() + 1) * sizeof(TestType) > bytes);
       }
       CHECK(at == count);

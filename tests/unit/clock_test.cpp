@@ -1,6 +1,6 @@
 #include "../../lib/core/timed_wait.hpp"
 
-// Time and giving way, replaced for a thread.
+// Replacing time and yielding for a thread.
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -21,7 +21,7 @@ namespace {
 using namespace std::chrono_literals;
 using chorale::clock;
 
-/// Time that goes on only while somebody gives way or sleeps.
+/// Time that advances only while a thread yields or sleeps.
 struct virtual_time final : chorale::time_source {
   clock::time_point present{std::chrono::hours{1'000'000}};
   clock::duration step = 1us;
@@ -99,10 +99,10 @@ TEST_CASE("A wait whose time is replaced reaches its deadline, and no real time 
   virtual_time source;
   const chorale::replaced_clock replaced{source};
   const auto begin = clock::now();
-  // Spinning would let nobody else on, and time neither.
+  // Spinning would neither run other fibers nor advance time.
   chorale::backoff pace{true};
   std::uint64_t looks = 0;
-  // Long: the test would not end if it waited for any of it.
+  // So long that the test would not end if this took real time.
   while (clock::now() - begin < 10min) {
     ++looks;
     if (pace()) pace.elapsed(clock::now() - begin);

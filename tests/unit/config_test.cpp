@@ -23,7 +23,8 @@ extern char** environ;
 
 namespace {
 
-/// An environment without CHORALE_* but for those set through it; the former one comes back at the end.
+/// An environment whose only CHORALE_* variables are those set through this object; restores the previous one
+/// at the end.
 class environment {
  public:
   environment() {

@@ -1,4 +1,4 @@
-// What a receiver finds in a ring of blocks, whatever a peer has written there.
+// What a receiver finds in a ring of blocks, for any bytes that a peer may have written.
 #include "../../lib/transport/connections/eager_ring.hpp"
 
 #include <cstddef>
@@ -18,12 +18,12 @@ constexpr std::size_t longest = 100;
 constexpr std::uint32_t ring_blocks = 3;
 constexpr mailbox_layout layout{longest + sizeof(mailbox_trailer), ring_blocks};
 
-/// An inbox on a boundary of 8 bytes, and what its peer puts there.
+/// An inbox aligned to 8 bytes, and the peer that writes to it.
 struct inbox {
   std::vector<std::uint64_t> words = std::vector<std::uint64_t>(layout.total_bytes() / 8 + 1);
 
   [[nodiscard]] std::byte* data() { return reinterpret_cast<std::byte*>(words.data()); }
-  /// Message `number` as the block of `block` has it: so many bytes of that value.
+  /// Writes message `number` into block `block`: `bytes` bytes of value `value`.
   void put(std::uint64_t block, std::uint64_t number, std::uint32_t bytes, std::byte value) {
     const mailbox_trailer trailer{bytes, 0, 0, static_cast<std::uint32_t>(number + 1)};
     std::byte* end = data() + layout.block_end(block);
@@ -74,7 +74,7 @@ TEST_CASE("a message over one that was not given back is no message", "[eager_ri
     CHECK(found.is_there);
     CHECK(found.bytes.empty());
   }
-  // One that has been, or that cannot be: nothing is there yet.
+  // A message that is over, or an impossible one: nothing has arrived yet.
   inbox in;
   in.put(4, 1, 8, std::byte{1});
   CHECK_FALSE(ring.find(in.data(), 4).is_there);

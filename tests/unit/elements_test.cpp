@@ -1,4 +1,4 @@
-// Elements whose size is known at run time, and the operators over their bytes.
+// Elements whose size is known only at run time, and operators on their bytes.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,12 +28,13 @@ static_assert(!chorale::element<byte_operator>);
 
 namespace {
 
-/// left * 2 + right in each byte: associative it is not, but it shows order and place of the operands.
+/// left * 2 + right in each byte: not associative, but shows the order and side of operands.
 std::byte mixed(std::byte left, std::byte right) {
   return static_cast<std::byte>(std::to_integer<unsigned>(left) * 2 + std::to_integer<unsigned>(right));
 }
 
-/// An operator that does so for elements of `size` bytes and fails for operands not aligned to `alignment`.
+/// An operator that does this for elements of `size` bytes and fails if operands are not aligned to
+/// `alignment`.
 byte_operator mix(std::size_t size, std::size_t alignment, bool commutes = false) {
   return {"mix",
           [=](const std::byte* left, std::byte* right, std::size_t count) {
@@ -166,7 +167,7 @@ TEST_CASE("byte operators: those that commute write to the operand that is there
   std::byte mine[1] = {std::byte{1}};
   const std::byte right[1] = {std::byte{5}};
   op.combine_left(mine, right);
-  CHECK(mine[0] == std::byte{11});  // operands exchanged, as it said that they may be
+  CHECK(mine[0] == std::byte{11});  // operands exchanged, since it commutes
 }
 
 TEST_CASE("byte operators: an exception passes, and the function lives as long as the reduction",

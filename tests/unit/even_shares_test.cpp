@@ -1,4 +1,4 @@
-// Shares of a buffer, one for each rank.
+// Shares of a buffer, one per rank.
 #include <cstddef>
 #include <limits>
 
@@ -20,7 +20,7 @@ TEST_CASE("even shares cover a buffer without gap or overlap", "[shares]") {
           for (int r = 0; r < ranks; ++r) {
             REQUIRE(layout[r].offset == at);
             at += layout[r].bytes;
-            // All but the end of the buffer is whole granules.
+            // Whole granules, except at the end of the buffer.
             if (at != bytes) REQUIRE(at % granule == 0);
             const std::size_t whole = (layout[r].bytes + granule - 1) / granule;
             least = std::min(least, whole);
@@ -64,6 +64,6 @@ TEST_CASE("the shares of ranks that write into an owner's memory cover the buffe
       }
     }
   }
-  // Of two ranks the owner has (1 - 1 / 2.6) of what is beyond a call's worth.
+  // With two ranks the owner has (1 - 1 / 2.6) of the bytes beyond the cost of a call.
   CHECK(chorale::share_for_owner(0, 1, 2, 1 << 20, 4) == chorale::extent{651'584, 396'992});
 }

@@ -1,4 +1,4 @@
-// Events and times are injected; nothing else decides.
+// Verdicts depend only on injected events and times.
 #include <catch2/catch.hpp>
 
 #include <chorale/transport/failure_detector.hpp>
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Rank 0 of four; its looks come every 10 ms, as in a wait.
+/// Rank 0 of four, which looks every 10 ms, as in a wait.
 struct scene {
   failure_detector::time_point now{1h};
   failure_detector detector;
@@ -18,7 +18,7 @@ struct scene {
       : detector(ranks, l) {
     detector.look(now);
   }
-  /// Looks for that long, after each `each()`.
+  /// Looks repeatedly for `time`, calling `each()` after each look.
   template <class Each>
   void pass(failure_detector::duration time, Each&& each) {
     for (const auto end = now + time; now < end;) {
@@ -35,12 +35,12 @@ struct scene {
     now += time;
     detector.look(now);
   }
-  /// The verdict once the owner has tested in vain what it waits for, as it does between two judgements.
+  /// The second of two verdicts, between which the owner tests its condition in vain.
   failure_detector::verdict verdict_on(failure_detector::wait& wait) {
     static_cast<void>(detector.judge(wait));
     return detector.judge(wait);
   }
-  /// Asks as a wait does, each 100 ms.
+  /// Asks every 100 ms, as a wait does.
   void pass_asking(int peer, failure_detector::duration time) {
     int steps = 0;
     pass(time, [&] {
@@ -130,7 +130,7 @@ TEST_CASE("silence ends only waits that may be for the silent peer", "[liveness]
     CHECK(verdict.what == outcome::silent);
     CHECK(verdict.peer == 3);
   }
-  // It may have left, and this rank may have missed its farewell.
+  // The peer may have left, and this rank may have missed its farewell.
   s.pass(1h);
   CHECK(s.verdict_on(for_another).what != outcome::silent);
 }
@@ -147,7 +147,7 @@ TEST_CASE("a peer whose process runs is not lost however silent it is", "[livene
     REQUIRE(s.detector.judge(wait).what != outcome::silent);
   });
   CHECK(s.detector.is_silent(1));
-  // Nobody can see it any more.
+  // No rank can see the process any more.
   s.pass_asking(1, failure_detector::seen_recently + 100ms);
   CHECK(s.verdict_on(wait) == failure_detector::verdict{outcome::silent, 1});
 }
@@ -279,7 +279,7 @@ TEST_CASE("what has come while this rank did not run is looked for before the wa
   SECTION("a farewell, and the message before it") {
     s.detector.leave(1);
     s.gap(200ms);
-    // The time before it was read counts for nothing, and this rank has not looked for the message yet.
+    // The time before the farewell was read does not count, and this rank has not looked for the message yet.
     CHECK(s.detector.judge(wait).what == outcome::go_on);
     CHECK(s.verdict_on(wait).what == outcome::go_on);
     s.gap(200ms);
@@ -315,7 +315,7 @@ TEST_CASE("what one look suspects and the next does not ends no wait", "[livenes
   s.gap(1h);
   s.pass(100ms);
   CHECK(s.detector.judge(wait).what == outcome::go_on);
-  // Its farewell comes after all, and somebody else dies.
+  // Its farewell arrives after all, and another rank dies.
   s.detector.leave(1);
   s.detector.die(3);
   s.detector.deny_farewell(3);

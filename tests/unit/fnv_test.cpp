@@ -1,4 +1,4 @@
-// The hash of texts, against the published values.
+// The text hash, compared with published values.
 #include <cstdint>
 #include <string_view>
 
@@ -11,7 +11,7 @@ namespace {
 using chorale::detail::fnv1a;
 
 TEST_CASE("fnv1a: the published values", "[fnv]") {
-  // Of the reference implementation's test vectors.
+  // From the reference implementation's test vectors.
   STATIC_REQUIRE(fnv1a("") == 0xcbf29ce484222325ULL);
   STATIC_REQUIRE(fnv1a("a") == 0xaf63dc4c8601ec8cULL);
   STATIC_REQUIRE(fnv1a("foobar") == 0x85944171f73967e8ULL);

@@ -1,4 +1,4 @@
-// Where messages lie in a mailbox, and the arithmetic of its counters across their wrap.
+// The layout of a mailbox, and the arithmetic of its counters across wrap-around.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -54,8 +54,8 @@ TEST_CASE("blocks follow one another, apart from each other and from the words",
       const mailbox_layout layout{size, blocks};
       INFO(blocks << " blocks of " << size << " bytes");
       CHECK(layout.payload_bytes() == size - sizeof(mailbox_trailer));
-      // Whole cache lines; a block of whole pages gets one more, so that counters do not share one set of
-      // the cache.
+      // Whole cache lines; a block of whole pages gets one line more, so that counters do not share a cache
+      // set.
       const std::size_t distance = size == 8192 ? 8256 : size == 4085 ? 4160 : (size + 63) / 64 * 64;
       for (std::uint64_t n = 0; n < 2 * blocks; ++n) {
         const std::size_t end = layout.block_end(n);
@@ -129,7 +129,7 @@ TEST_CASE("a short message has little padding, and the payload of a longer one b
 }
 
 TEST_CASE("the counter of a block never has the value that lies there from the last round", "[mailbox]") {
-  // Message number n (from 0) carries the low 32 bits of n + 1 and lies in block n mod blocks.
+  // Message number n (from 0) carries the low 32 bits of n + 1 and is in block n mod blocks.
   const auto counter = [](std::uint64_t n) { return static_cast<std::uint32_t>(n + 1); };
   for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
     for (const std::uint64_t n :

@@ -1,4 +1,4 @@
-// The choice by formula: the papers' switch points.
+// The choice by formulas: the switch points of the papers.
 #include <cstddef>
 #include <initializer_list>
 #include <limits>
@@ -19,7 +19,7 @@ using chorale::operation;
 
 namespace {
 
-/// The name that is chosen for `bytes`.
+/// The name of the algorithm chosen for `bytes`.
 std::string chosen(operation what, int ranks, std::size_t bytes, const std::vector<std::string>& names,
                    const message_cost& cost = {}) {
   for (const auto& r : rules_by_formula(what, ranks, names, cost)) {
@@ -28,7 +28,7 @@ std::string chosen(operation what, int ranks, std::size_t bytes, const std::vect
   return "none";
 }
 
-/// P2's parameters (section 6.2.1) as a cost of messages.
+/// P2's parameters (section 6.2.1) as message costs.
 message_cost giganet() {
   const event_costs events;
   message_cost cost;
@@ -50,7 +50,7 @@ TEST_CASE("P4 section 2.3: the costs of the allgathers", "[model]") {
   CHECK(recursive_doubling_allgather(16, 100, cost) == Approx(2 * 4 + 15 * 100 * 0.01));
   CHECK(ring_allgather(16, 100, cost) == Approx(15 * (2 + 100 * 0.01)));
   CHECK(ring_allgather(13, 100, cost) == Approx(12 * (2 + 100 * 0.01)));
-  // Of 13 ranks 5 fold: five steps of ts, the last with all 13 blocks.
+  // With 13 ranks 5 fold: five steps of ts, the last with all 13 blocks.
   CHECK(recursive_doubling_allgather(13, 100, cost) == Approx(2 * 5 + (12 + 13) * 100 * 0.01));
   CHECK(recursive_doubling_allgather(1, 100, cost) == 0);
   CHECK(ring_allgather(1, 100, cost) == 0);
@@ -135,7 +135,7 @@ TEST_CASE("P4 sections 2.3 and 4.3: recursive doubling, Bruck and the ring, each
     CHECK(chosen(operation::allgather, ranks, megabyte, of_p4) == "bruck");
     CHECK(chosen(operation::allgather, ranks, megabyte + 1, of_p4) == (ranks > 32 ? "ring" : "bruck"));
   }
-  // Beside the direct allgather, which P4 has not and which takes small groups.
+  // With the direct allgather, which is not in P4 and is chosen for small groups.
   CHECK(chosen(operation::allgather, 100, 8, allgathers) == "bruck");
   CHECK(chosen(operation::allgather, 64, 8, allgathers) == "recursive_doubling");
   CHECK(chosen(operation::allgather, 33, 2 * megabyte, allgathers) == "ring");

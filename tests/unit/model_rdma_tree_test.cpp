@@ -1,4 +1,4 @@
-// The model of P2 section 5 and P3 figure 6.16 against what the papers print.
+// The model of P2 section 5 and P3 figure 6.16, compared with the papers' numbers.
 #include <algorithm>
 #include <cstddef>
 #include <initializer_list>
@@ -54,9 +54,9 @@ best_and_worst figure_6_16(int nodes, int k, double bytes) {
   return {best_time + bytes * t_copy_rate * 2, worst_time + bytes * t_copy_rate * 2};
 }
 
-/// The times of send/receive on two nodes for which a tree of `levels` of them is as much slower than `model`
-/// as P2 prints, a whole number of percent: P2 section 6.1.2 takes it to be log2 N times that of two nodes,
-/// which it measured and does not print.
+/// The range of send/receive times on two nodes for which a tree of `levels` such steps is slower than
+/// `model` by the whole percentage that P2 prints. P2 section 6.1.2 takes the time on N nodes to be log2 N
+/// times that on two nodes, which it measured but does not print.
 struct two_nodes {
   double least;
   double most;
@@ -76,12 +76,12 @@ TEST_CASE("the broadcast is P2's sum of events, step by step", "[model]") {
   CHECK(broadcast_step(0) == Approx(1.3 + 0.6 + 2 * (2 + 1.52)));
   event_costs slow;
   slow.acknowledgement = 0.5;
-  // Two blocks of 2048 bytes, and four of 1024: block sizes count the byte of the counter.
+  // Two blocks of 2048 bytes, and four of 1024: block sizes include one byte for the counter.
   CHECK(broadcast_step(4096, 2049, slow) ==
         Approx(1.3 + 0.6 + 2 * (2 + 1.52 + 2048 * 0.0027) + 2 * (2048 * 0.010 + 0.5)));
   CHECK(broadcast_step(4096, 1025, slow) ==
         Approx(1.3 + 0.6 + 2 * (2 + 1.52 + 1024 * 0.0027) + 4 * (1024 * 0.010 + 0.5)));
-  // 3072 bytes, of which the copy at the sender counts, and 1024, of which that at the receiver does.
+  // 3072 bytes whose copy at the sender counts, and 1024 whose copy at the receiver counts.
   CHECK(broadcast_step(4096, giganet_block, slow) ==
         Approx(1.3 + 0.6 + 2 * (2 + 1.52) + 4096 * 0.0027 + 4096 * 0.010 + 2 * 0.5));
   CHECK(binomial_broadcast(16, 4) == Approx(4 * broadcast_step(4)));
@@ -113,7 +113,7 @@ TEST_CASE("the best case of long messages is the sum that P2 section 5.2 prints"
   CHECK(degree_k_reduce(16, 7, 4096).best == Approx(2 * tc + step(7) + step(1)));
   CHECK(degree_k_reduce(16, 15, 4096).best == Approx(2 * tc + step(15)));
   CHECK(degree_k_reduce(32, 3, 4096).best == Approx(2 * tc + 2 * step(3) + step(1)));
-  // No power of two: ranks 0, 4, 8 and 12 are left of 13 after the first step.
+  // Not a power of two: of 13 ranks, 0, 4, 8 and 12 remain after the first step.
   CHECK(degree_k_reduce(13, 3, 4096).best == Approx(2 * tc + 2 * step(3)));
   CHECK(degree_k_reduce(11, 3, 4096).best == Approx(2 * tc + step(3) + step(2)));
   CHECK(degree_k_reduce(1, 3, 4096).best == 0);
@@ -135,11 +135,11 @@ TEST_CASE("P2 section 6.1.2: broadcast gains 16 % at 4 bytes and 21 % at 4 KB on
 TEST_CASE("P2 section 6.2.2: allreduce gains 35 to 41 % at 4 bytes, 14 % at 4 KB", "[model]") {
   const auto few = degree_k_allreduce(512, 3, 4);
   const auto many = degree_k_allreduce(1024, 3, 4);
-  // One time of send/receive between two nodes gives all three numbers.
+  // A single send/receive time between two nodes explains all three numbers.
   auto time = both(implied(few.best, 9, 40), both(implied(few.worst, 9, 35), implied(many.best, 10, 41)));
   INFO(time.least << " to " << time.most << " us of send/receive between two nodes at 4 bytes");
   CHECK(time.least < time.most);
-  // With it the 38 % that were measured on 16 nodes lie between best and worst.
+  // With this time, the 38 % measured on 16 nodes are between the best and the worst case.
   const auto measured = degree_k_allreduce(16, 3, 4);
   CHECK(1 - measured.best / (4 * time.most) > 0.38);
   CHECK(1 - measured.worst / (4 * time.most) < 0.38);
@@ -166,7 +166,7 @@ TEST_CASE("P2 figure 11: the best degree", "[model]") {
   CHECK(best_degree(1, 4) == 1);
   CHECK(best_degree(2, 4) == 1);
   CHECK(best_degree(3, 4) == 3);
-  // The worst case keeps degree 3 of 16 nodes for short messages, too.
+  // Degree 3 is the best on 16 nodes for short messages in the worst case, too.
   for (const int k : {1, 7, 15}) CHECK(degree_k_reduce(16, 3, 4).worst < degree_k_reduce(16, k, 4).worst);
 }
 

@@ -17,13 +17,13 @@ using chorale::incoming;
 using chorale::nobody;
 using chorale::outgoing;
 
-/// Messages to these peers, each with its place in the list as its type.
+/// Messages to these peers; the type of each is its index in the list.
 std::vector<outgoing> messages(const std::vector<int>& peers) {
   std::vector<outgoing> list;
   for (const int peer : peers) list.push_back({peer, {}, static_cast<std::uint32_t>(list.size())});
   return list;
 }
-/// Distances and places in the list, sorted by the standard library.
+/// Distances and indices in the list, sorted by the standard library.
 std::vector<std::pair<int, std::uint32_t>> expected(int rank, int ranks, const std::vector<int>& peers) {
   std::vector<std::pair<int, std::uint32_t>> all;
   for (std::uint32_t i = 0; i < peers.size(); ++i)

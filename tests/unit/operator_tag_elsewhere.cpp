@@ -1,4 +1,4 @@
-// Operators of another file that a compiler spells like those of operator_tag_test.cpp.
+// Operators whose types a compiler spells like those of operator_tag_test.cpp.
 #include "operator_tag_elsewhere.hpp"
 
 #include <cstdint>

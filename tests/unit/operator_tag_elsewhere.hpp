@@ -1,4 +1,4 @@
-// Tags as another file sees them, and operators that both files know.
+// Tags computed in another file, and operators shared by both files.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,14 @@ inline auto shared_closure() {
   return [](int a, int b) { return a + b; };
 }
 
-// Of an operator in an unnamed namespace and of a closure, each unlike that of the same spelling here.
+// Of an operator in an unnamed namespace and of a closure; each differs from the operator with the same
+// spelling here.
 std::uint32_t tag_of_combination();
 std::uint32_t tag_of_closure();
-// Of what both files know.
+// Of shared operators.
 std::uint32_t tag_of_shared();
 std::uint32_t tag_of_shared_closure();
-// Of an operator with the name "combination".
+// Of an operator named "combination".
 std::uint32_t tag_of_named();
 
 }  // namespace elsewhere

@@ -31,7 +31,7 @@ std::uint32_t tag_of(const Op&) {
   return operator_tag<Op>();
 }
 
-/// The tags of two closures of one function, for each Which another.
+/// The tags of two closures in one function, different for each Which.
 template <int Which>
 std::pair<std::uint32_t, std::uint32_t> two_closures() {
   const auto one = [](int a, int b) { return a + b + Which; };
@@ -64,7 +64,7 @@ TEST_CASE("operator tags: fixed for the library's operators", "[operators]") {
                                           "logical_and", "logical_or",  "logical_xor", "bitwise_and",
                                           "bitwise_or",  "bitwise_xor", "min_at",      "max_at"};
   for (std::uint32_t i = 0; i < ours.size(); ++i) {
-    CHECK(ours[i] == i + 1);  // these travel between binaries: they may not change
+    CHECK(ours[i] == i + 1);  // different binaries exchange these: they must not change
     CHECK(chorale::describe_operator(ours[i]) == names[i]);
   }
   STATIC_REQUIRE(operator_tag<const chorale::sum_t&>() == operator_tag<chorale::sum_t>());
@@ -121,7 +121,7 @@ TEST_CASE("operator tags: a name is all that counts of an operator that has one"
   STATIC_REQUIRE(chorale::reduction_operator<decltype(mine), int>);
   STATIC_REQUIRE(!chorale::reduction_operator<decltype(mine), std::string>);
   STATIC_REQUIRE(sizeof(named<"empty">(combination{})) == 1);
-  // What commutes still does, and signed integers wrap.
+  // A named operator still commutes, and signed integers wrap.
   STATIC_REQUIRE(chorale::commutes<decltype(named<"a sum">(chorale::sum)), int>);
   STATIC_REQUIRE(!chorale::commutes<decltype(mine), int>);
   STATIC_REQUIRE(named<"a sum">(std::plus<>{})(std::numeric_limits<int>::max(), 1) ==

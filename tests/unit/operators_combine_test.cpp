@@ -34,7 +34,7 @@ static_assert(element<bool> && element<std::byte> && element<colour> && element<
 static_assert(!element<void> && !element<std::nullptr_t> && !element<int[2]> && element<std::array<int, 2>>);
 static_assert(!element<int pair_of_ints::*> && !element<void()> && !element<void (*)()>);
 
-/// x -> scale x + shift modulo 2^64: composition is associative and does not commute.
+/// x -> scale x + shift modulo 2^64; composition is associative but does not commute.
 struct affine {
   std::uint64_t scale, shift;
 };

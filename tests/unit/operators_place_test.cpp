@@ -77,7 +77,7 @@ TEST_CASE("minimum and maximum with place: any order and association gives std::
       return std::pair{-a.value, a.place} < std::pair{-b.value, b.place};
     });
     auto low = all, high = all;
-    while (low.size() > 1) {  // any two neighbours, either way around
+    while (low.size() > 1) {  // any two neighbours, in either order
       const std::size_t i = random() % (low.size() - 1);
       const bool swap = random() % 2 == 0;
       const auto at = static_cast<std::ptrdiff_t>(i);

@@ -16,7 +16,8 @@ using chorale::operator_tag;
 using chorale::reduction;
 using chorale::reduction_operator;
 
-// Those of another type would convert the elements, those that are not associative have no defined result.
+// A function object for another type would convert the elements; one that is not associative has no defined
+// result.
 static_assert(reduction_operator<std::plus<>, double> && reduction_operator<std::plus<double>, double>);
 static_assert(!reduction_operator<std::plus<int>, double> && !reduction_operator<std::bit_or<int>, long>);
 static_assert(!reduction_operator<std::minus<>, int> && !reduction_operator<std::divides<double>, double>);

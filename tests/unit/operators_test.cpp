@@ -21,7 +21,7 @@ struct point {
   friend bool operator==(const point&, const point&) = default;
 };
 
-/// A value and where it was found: compared by the value alone, so that ties show who wins.
+/// A value and its rank, compared by value only, so that ties show which operand wins.
 struct located {
   int value, rank;
   friend bool operator<(const located& a, const located& b) { return a.value < b.value; }
@@ -44,7 +44,7 @@ enum plain_enum { one };
 
 using chorale::reduction_operator;
 
-// What each operator takes, and its twin that it does not.
+// For each operator, a type that it accepts and a similar one that it does not.
 static_assert(reduction_operator<chorale::sum_t, std::int8_t> && !reduction_operator<chorale::sum_t, bool>);
 static_assert(reduction_operator<chorale::sum_t, point> && !reduction_operator<chorale::prod_t, point>);
 static_assert(reduction_operator<chorale::prod_t, float> && !reduction_operator<chorale::prod_t, bool>);
@@ -70,10 +70,10 @@ using function_pointer = int (*)(const int&, const int&);
 static_assert(reduction_operator<function_pointer, int> && !reduction_operator<function_pointer, plain>);
 
 template <class T>
-T of_bits(std::uint64_t bits) {  // the value whose two's complement pattern is `bits`, by arithmetic
+T of_bits(std::uint64_t bits) {  // the value with the two's complement bits `bits`, computed arithmetically
   if constexpr (sizeof(T) < 8) bits &= (std::uint64_t{1} << (8 * sizeof(T))) - 1;
   T value;
-  std::memcpy(&value, &bits, sizeof(T));  // little or big endian: the low bytes are wanted
+  std::memcpy(&value, &bits, sizeof(T));  // little or big endian: takes the low bytes
   if constexpr (std::endian::native == std::endian::big)
     std::memcpy(&value, reinterpret_cast<const char*>(&bits) + 8 - sizeof(T), sizeof(T));
   return value;

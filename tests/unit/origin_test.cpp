@@ -1,4 +1,4 @@
-// What a child of fork() does with objects of its parent, and with its own.
+// How a child of fork() treats its parent's objects and its own.
 #include <optional>
 #include <sys/wait.h>
 #include <unistd.h>

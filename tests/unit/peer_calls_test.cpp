@@ -1,4 +1,4 @@
-// What ranks tell each other of their calls, and the judgement of it: messages and times in, verdicts out.
+// What ranks tell each other about their calls, and how this is judged: messages and times in, verdicts out.
 #include "../../lib/transport/peer_calls.hpp"
 
 #include <chrono>
@@ -88,7 +88,7 @@ TEST_CASE("a rank that goes on from an exchange is overdue after eight answers a
   REQUIRE(no);
   CHECK(
       has(no->what(), "rank 1 waits in exchange (call 1) for rank 2, which has completed that call without"));
-  // Another call begins anew, and few answers over a long time do not suffice.
+  // A new call starts the count again, and a few answers over a long time do not suffice.
   const call_id later = all.mine.next(operation::exchange);
   all.theirs.next(operation::barrier);
   for (int i = 0; i < 7; ++i) {
@@ -113,7 +113,7 @@ TEST_CASE("a farewell answers for a rank that has left", "[liveness]") {
   REQUIRE(no);
   CHECK(has(no->what(), "root 0 against 2"));
   CHECK(has(all.known.difference(2), "call 2 is broadcast with root 0 here and broadcast with root 2 there"));
-  // Of a call that it has not made it says nothing.
+  // The farewell says nothing about a call that its rank has not made.
   now = all.mine.next(operation::barrier);
   CHECK(!all.known.judge_farewell(2, now, start));
   CHECK(!all.known.has_told(2, 3));
@@ -228,7 +228,7 @@ TEST_CASE("farewells tell which calls did not match, and nothing where they did"
   CHECK(three.difference(farewell{page}) ==
         "call 3 is broadcast with root 2 here and barrier there (broadcast against barrier, root 2 against "
         "-1)");
-  // The first that differs, of those that both still know.
+  // The first call that differs, among those that both ranks still know.
   const farewell four = next(3);
   CHECK(four.difference(four) == std::nullopt);
   CHECK(has(three.difference(four), "call 3"));
@@ -251,6 +251,6 @@ TEST_CASE("a rank that leaves by an error need not have made as many calls", "[c
   CHECK(well.difference(after(2, 0, false)).has_value());
   CHECK(!well.difference(after(2, 0, true)));
   CHECK(!after(2, 0, true).difference(well));
-  // Those that both made are the same all the same.
+  // The calls that both made must still match.
   CHECK(has(*well.difference(after(2, 1, true)), "call 1 is broadcast with root 0 here"));
 }

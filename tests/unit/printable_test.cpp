@@ -1,4 +1,4 @@
-// Text from outside, as it may stand in errors.
+// Untrusted text in errors.
 #include "../../lib/core/printable.hpp"
 
 #include <cstdio>

@@ -17,7 +17,7 @@ using chorale::reduction_operator;
 
 namespace {
 
-/// Keeps the left of two: shows which operand is which.
+/// Returns the left operand, which shows the side of operands.
 struct left_of {
   std::uint32_t operator()(std::uint32_t l, std::uint32_t) const { return l; }
 };
@@ -25,12 +25,12 @@ struct says_it_commutes {
   static constexpr bool commutes = true;
   std::uint32_t operator()(std::uint32_t l, std::uint32_t r) const { return l ^ r; }
 };
-/// More than fits into a reduction, so that it lies elsewhere.
+/// Too large for a reduction's internal storage.
 struct large {
   std::array<std::uint32_t, 32> table;
   std::uint32_t operator()(std::uint32_t l, std::uint32_t r) const { return table[(l + r) % 32]; }
 };
-/// Counts its copies that live.
+/// Counts its live copies.
 struct counted {
   std::shared_ptr<int> token;
   std::uint32_t operator()(std::uint32_t l, std::uint32_t r) const { return l + r; }

@@ -98,7 +98,7 @@ TEST_CASE("memory is exposed as often as it was added, under the same key each t
   CHECK(table.bytes() == 0);
   table.remove(key, memory, true);
   CHECK(table.add(memory, true) == key);
-  // Another group has other keys for the same memory.
+  // Another group has different keys for the same memory.
   CHECK(exposures{43}.add(memory, true) != key);
   CHECK(table.add(std::span<const std::byte>{}, true) == 0);
 }

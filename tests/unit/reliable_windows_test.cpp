@@ -1,4 +1,5 @@
-// The windows of a stream against a model: every packet is delivered once, in order, whatever the way does.
+// The windows of a stream, compared with a model: every packet is delivered once and in order, for any loss,
+// reordering and duplication.
 #include <cstdint>
 #include <cstring>
 #include <deque>
@@ -194,7 +195,7 @@ TEST_CASE("timeouts follow the round trip and grow with failures", "[reliable]")
   for (int i = 0; i < 200; ++i) clock.sample(2ms);
   CHECK(clock.timeout() >= 2ms);
   CHECK(clock.timeout() < 3ms);
-  // A peer that is elsewhere for long is no reason to wait for long.
+  // A peer that computes for long must not lengthen the timeout.
   for (int i = 0; i < 200; ++i) clock.sample(50ms);
   CHECK(clock.timeout() == 4ms);
   CHECK(clock.transit() == 500us);

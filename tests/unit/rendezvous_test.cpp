@@ -1,4 +1,4 @@
-// The rendezvous of long messages: what may come when, and what is refused.
+// The rendezvous of long messages: which messages are accepted in which state, and which are refused.
 #include "../../lib/transport/connections/rendezvous.hpp"
 
 #include <cstdint>
@@ -48,7 +48,7 @@ TEST_CASE("what does not belong to a rendezvous is refused in words, and changes
   rendezvous_sender sender;
   CHECK(std::string{sender.on_clear(answer_to(sender, 0))}.find("not asked") != std::string::npos);
   sender.ask(over_4_gib);
-  // The low 32 bits alone are the same.
+  // Only the low 32 bits are equal.
   CHECK(std::string{sender.on_clear(answer_to(sender, over_4_gib % (std::size_t{1} << 32)))}.find("length") !=
         std::string::npos);
   auto other = answer_to(sender, over_4_gib);

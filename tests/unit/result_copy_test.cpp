@@ -1,4 +1,4 @@
-// Copies through the caches and past them: every byte, and no other.
+// Copies through the caches and past them write every byte, and no others.
 #include <algorithm>
 #include <cstddef>
 #include <limits>
@@ -19,7 +19,8 @@ namespace {
 
 constexpr std::byte untouched{0xa5};
 
-/// What is wrong with a copy of `bytes` between places so many bytes behind a line; empty if nothing is.
+/// Copies `bytes` between addresses with these offsets from a cache line. @returns the error; empty if there
+/// is none.
 std::string wrong_with(const result_copy& place, std::size_t bytes, std::size_t to_offset,
                        std::size_t from_offset, std::mt19937_64& random) {
   constexpr std::size_t margin = 128;

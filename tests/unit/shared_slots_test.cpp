@@ -1,4 +1,4 @@
-// Slots that several ranks use: who comes last, what is read, and calls that differ.
+// Shared slots: the last arriver, the payloads read, and calls that differ.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace {
 
 constexpr std::size_t slot_bytes = 200;
 
-/// Zeroes for a group, and one view of them for each rank.
+/// Zeroed memory for a group, with a view for each rank.
 struct group {
   explicit group(int ranks) : words((shared_slots::bytes(ranks, slot_bytes) + 15) / 16) {
     for (int r = 0; r < ranks; ++r)
@@ -42,7 +42,7 @@ call_id numbered(std::uint64_t number, std::uint32_t signature = 7) {
   return {number, signature, chorale::operation::allreduce};
 }
 
-/// The payload of a rank in a call.
+/// Byte `at` of a rank's payload in a call.
 std::byte value(int rank, std::uint64_t number, std::size_t at) {
   return static_cast<std::byte>(static_cast<std::uint64_t>(rank) * 31 + number * 7 + at);
 }
@@ -56,7 +56,7 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
     std::vector<int> order(static_cast<std::size_t>(ranks));
     std::iota(order.begin(), order.end(), 0);
     for (std::uint64_t number = 1; number <= 40; ++number) {
-      // Both sides of where a payload moves out of the line of its flag.
+      // Sizes around the limit up to which a payload shares a cache line with its flag.
       const std::size_t bytes = std::array<std::size_t, 5>{
           0, 1, shared_slots::short_bytes, shared_slots::short_bytes + 1, slot_bytes}[number % 5];
       std::shuffle(order.begin(), order.end(), random);
@@ -69,7 +69,7 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
         REQUIRE(is_last == (i + 1 == order.size()));
         REQUIRE_FALSE(mine.is_published());
         if (!is_last) {
-          // The awaited rank is one that comes later.
+          // The awaited rank arrives later.
           const auto place = std::find(order.begin(), order.end(), mine.awaited());
           REQUIRE(place - order.begin() > static_cast<std::ptrdiff_t>(i));
           continue;
@@ -102,7 +102,7 @@ TEST_CASE("shared slots: the last rank sees who makes another call", "[shared_sl
         REQUIRE(is_last == (r == 4));
         if (!is_last) continue;
         CHECK_FALSE(mine.agrees());
-        // To the stranger all others are.
+        // For the stranger, all other ranks make a different call.
         CHECK(mine.stranger() == (stranger == 4 ? 0 : stranger));
         CHECK(mine.call_of(stranger) == other.number);
       }
@@ -136,7 +136,7 @@ TEST_CASE("shared slots: threads in many calls in a row", "[shared_slots]") {
       std::uint64_t sum = 0;
       std::memcpy(&sum, mine.result(sizeof sum).data(), sizeof sum);
       if (sum != number * 10) ++wrong[static_cast<std::size_t>(rank)];
-      // What the others left may be read until the use after the next one.
+      // Payloads of this use may be read until the use after the next.
       std::uint64_t next = 0;
       std::memcpy(&next, mine.of((rank + 1) % ranks, sizeof next).data(), sizeof next);
       if (next != number * static_cast<std::uint64_t>((rank + 1) % ranks + 1))

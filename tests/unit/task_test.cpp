@@ -1,4 +1,4 @@
-// Coroutine tasks: when they run, where results and exceptions go, what is destroyed.
+// Coroutine tasks: when they run, how results and exceptions propagate, and what is destroyed.
 #include <array>
 #include <coroutine>
 #include <cstddef>
@@ -26,7 +26,7 @@ struct gate {
   void await_resume() const noexcept {}
 };
 
-/// Counts how many live.
+/// Counts live objects.
 struct tracked {
   explicit tracked(int& count) : count_(&count) { ++*count_; }
   tracked(const tracked&) = delete;
@@ -171,7 +171,7 @@ TEST_CASE("a chain of awaits is resumed up to where it is suspended again", "[ta
   std::exchange(g.waiting, {}).resume();
   CHECK(log == "0b12");
   CHECK_FALSE(top.done());
-  CHECK_THROWS_AS(top.result(), chorale::error);  // errc::misuse: it is not over
+  CHECK_THROWS_AS(top.result(), chorale::error);  // errc::misuse: it has not completed
   std::exchange(g.waiting, {}).resume();
   CHECK(log == "0b12345");
   CHECK(top.result() == 115);
@@ -231,7 +231,7 @@ struct seen {
   std::vector<void*> frames;
 };
 
-/// An awaitable that notes the address of the frame that awaits it and does not suspend.
+/// An awaitable that records the address of the awaiting frame and does not suspend.
 struct note_frame {
   seen* where;
   static bool await_ready() noexcept { return false; }

@@ -1,4 +1,4 @@
-// Ring, all pairs and Bruck's patterns, played with real blocks.
+// Ring, all pairs and Bruck's patterns, simulated with real blocks.
 #include <algorithm>
 #include <ranges>
 #include <set>

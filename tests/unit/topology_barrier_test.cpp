@@ -1,4 +1,4 @@
-// Dissemination and pairwise exchange, played as barriers: nobody may leave before everyone has come.
+// Dissemination and pairwise exchange, simulated as barriers: no rank may leave before all have entered.
 #include <bitset>
 #include <map>
 #include <ranges>
@@ -30,9 +30,8 @@ int ceil_log2(int n) {
   return log;
 }
 
-/// Runs every rank's steps in turn as far as they go; a signal carries what its sender knows when it sends.
-/// Returns what each rank knows in the end. Fails on a deadlock and on a signal that is sent twice or never
-/// awaited.
+/// Runs each rank's steps in turn as far as possible; a signal carries its sender's knowledge. Returns the
+/// final knowledge of each rank. Fails on a deadlock and on a signal that is sent twice or never awaited.
 std::vector<knowledge> play_exchange(int size) {
   std::vector<knowledge> known(static_cast<std::size_t>(size));
   std::map<std::tuple<int, int, int>, knowledge> signals;  // (from, to, index)

@@ -16,8 +16,8 @@ static_assert(binomial{0, 8, 0}.children()[0] == 4 && binomial{0, 8, 0}.children
 static_assert(binomial{7, 8, 0}.parent() == 6 && binomial{0, 8, 0}.parent() == -1);
 static_assert(binomial{}.is_root() && binomial{}.children().empty());
 
-/// Children of every virtual rank, by playing the broadcast: at halving distances whoever has the data sends
-/// it on.
+/// Children of every virtual rank, by simulating the broadcast: at halving distances, every rank that has the
+/// data forwards it.
 std::vector<std::vector<int>> play(int size) {
   std::vector<std::vector<int>> children(static_cast<std::size_t>(size));
   std::vector<int> informed{0};
@@ -34,7 +34,7 @@ std::vector<std::vector<int>> play(int size) {
   return children;
 }
 
-/// Ranks below and including `v` in a table of children.
+/// Number of ranks in the subtree of `v` in a table of children.
 int count_below(const std::vector<std::vector<int>>& children, int v) {
   int total = 1;
   for (const int child : children[static_cast<std::size_t>(v)]) total += count_below(children, child);

@@ -1,4 +1,4 @@
-// Circulant graphs, played with the blocks and operands that each rank has after each round.
+// Circulant graphs, simulated with the blocks and operands that each rank holds after each round.
 #include <bitset>
 #include <ranges>
 #include <vector>
@@ -14,7 +14,7 @@ using topology::circulant;
 
 namespace {
 
-/// A sanitizer sees the same lines in smaller groups.
+/// With sanitizers smaller groups suffice to execute the same lines.
 constexpr int largest = support::instrumented ? 60 : 300;
 
 static_assert(std::ranges::forward_range<circulant> && std::ranges::forward_range<circulant::backwards>);
@@ -81,7 +81,7 @@ TEST_CASE("circulant: an allgather fills every place once, with the block of ran
 TEST_CASE("circulant: a reduce-scatter combines every operand of a block once", "[topology]") {
   using ranks = std::bitset<largest>;
   for (int size = 1; size <= largest; ++size) {
-    // Place j: whose operands of the block of rank + j are combined there.
+    // Place j: the ranks whose operands for the block of rank + j are combined there.
     auto places = filled<ranks>(size, {});
     for (int r = 0; r < size; ++r)
       for (int j = 0; j < size; ++j) at(places, r, j).set(static_cast<std::size_t>(r));
@@ -97,7 +97,7 @@ TEST_CASE("circulant: a reduce-scatter combines every operand of a block once", 
           auto& theirs = at(before, round.below, round.skip + j);
           right = right && (mine & theirs).none();
           mine |= theirs;
-          // What was given away is not there any more.
+          // Marks blocks that were sent away, which may not be used any more.
           at(places, round.below, round.skip + j).set();
         }
       }

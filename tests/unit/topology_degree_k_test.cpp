@@ -31,7 +31,7 @@ struct message {
   int step;
 };
 
-/// The messages of a reduction by the definition: in a step the heads of each group of k + 1 receive from the
+/// The messages of a reduction by definition: in each step the head of each group of k + 1 receives from the
 /// others.
 std::vector<message> play(int size, int degree) {
   std::vector<int> holders(static_cast<std::size_t>(size));

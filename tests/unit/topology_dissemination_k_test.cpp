@@ -1,4 +1,4 @@
-// k-way dissemination, played as a barrier.
+// k-way dissemination, simulated as a barrier.
 #include <bitset>
 #include <set>
 #include <vector>
@@ -34,7 +34,7 @@ TEST_CASE("after its rounds everyone knows of everyone", "[topology][disseminati
           REQUIRE(round.count() >= 1);
           for (int j = 0; j < round.count(); ++j) {
             next[static_cast<std::size_t>(round.to(j))] |= known[static_cast<std::size_t>(rank)];
-            // The receiver waits for it as its message of the same number.
+            // The receiver waits for it as its message with the same index.
             REQUIRE(dissemination_k{round.to(j), size, k}[m].from(j) == rank);
           }
         }

@@ -31,7 +31,7 @@ std::string text(const rank_range& range) {
   return text(range.first, range.first + range.count);
 }
 
-/// Plays an allreduce with concatenation, an operator that shows its order: what each rank holds in the end.
+/// Simulates an allreduce with concatenation, an operator that shows its order. Returns each rank's result.
 std::vector<std::string> play(int size) {
   struct state {
     std::string held;

@@ -1,4 +1,4 @@
-// Recursive multiplying, played with the operands that each rank holds after each round.
+// Recursive multiplying, simulated with the operands that each rank holds after each round.
 #include <ranges>
 #include <vector>
 
@@ -16,8 +16,8 @@ static_assert(recursive_multiplying{}.empty() && recursive_multiplying{0, 1, 3}.
 static_assert(recursive_multiplying{5, 9, 3}[1].leader(2) == 8 &&
               recursive_multiplying{5, 9, 3}[1].digit() == 1);
 
-/// Plays an allreduce: true if every rank has the operands of all in the end, and at each time those of a
-/// contiguous range, put together in rank order.
+/// Simulates an allreduce. True if every rank ends with the operands of all ranks, and always holds those of
+/// a contiguous range, combined in rank order.
 bool completes(int size, int degree) {
   bool right = true;
   std::vector<rank_range> held;

@@ -1,4 +1,4 @@
-// Chain and star: everyone is reached once, from a parent that knows it.
+// Chain and star: every rank is reached once, from its parent.
 #include <algorithm>
 #include <vector>
 
@@ -17,7 +17,7 @@ static_assert(chain{}.children().empty() && star{}.children().empty());
 static_assert(chain{4, 5, 1}.children()[0] == 0 && chain{0, 5, 1}.children().empty());
 static_assert(star{2, 4, 2}.children()[0] == 3 && star{2, 4, 2}.children()[2] == 1);
 
-/// Follows the tree from its root; returns how deep each rank was found.
+/// Follows the tree from its root. Returns the depth of each rank.
 template <class Tree>
 std::vector<int> depths(int size, int root) {
   std::vector<int> found(static_cast<std::size_t>(size), -1);

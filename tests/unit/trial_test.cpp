@@ -1,4 +1,5 @@
-// Trials of algorithms: who serves which call, who leaves, who wins, and that all ranks find the same.
+// Trials of algorithms: which contender serves which call, which are dropped, which wins, and that all ranks
+// agree.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -24,10 +25,10 @@ using namespace std::chrono_literals;
 namespace {
 
 using nanoseconds = std::optional<std::chrono::nanoseconds>;
-/// What a call takes, by the contender that serves it and the number of the call.
+/// The time of a call, given the contender that serves it and the number of the call.
 using times = std::function<nanoseconds(int contender, std::size_t call)>;
 
-/// One rank makes all calls of a trial. @returns who has served, call by call.
+/// Makes all calls of a trial on one rank. @returns the contender that served each call.
 std::vector<int> finish(trial& all, std::size_t bytes, const times& time) {
   std::vector<int> served;
   while (!all.is_over()) {
@@ -81,7 +82,7 @@ TEST_CASE("turns begin with a call that is not timed, and are alike for all cont
     while (!all.is_over()) {
       const int serving = all.contender();
       in_round.push_back(serving);
-      // If a first call of a turn counted, 3 would not win.
+      // If the first call of a turn counted, 3 would not win.
       all.took(bytes, serving != previous ? (serving == 3 ? 1s : 1us) : serving == 3 ? 1000ns : 1200ns);
       previous = serving;
       if (!all.round_is_over()) continue;
@@ -107,7 +108,7 @@ TEST_CASE("the slower a contender, the fewer calls it serves", "[trial]") {
     CHECK(served.at(4) < served.at(3));
     CHECK(served.at(3) < served.at(2));
     CHECK(served.at(2) == served.at(1));
-    // Long calls: a turn is one call that warms up and one that is timed.
+    // Long calls: a turn is one call to warm up and one that is timed.
     if (bytes > 4096) {
       CHECK(served.at(5) == 4);
       CHECK(served.at(4) == 6);
@@ -126,7 +127,7 @@ TEST_CASE("contenders that are as good as equal are not compared for long", "[tr
 
 TEST_CASE("turns in which a rank was disturbed do not decide", "[trial]") {
   const std::size_t bytes = std::size_t{1} << 20;
-  // Contender 2 is faster, and is disturbed in the first two of its turns, or in every third.
+  // Contender 2 is faster, but disturbed in its first two turns, or in every third.
   CHECK(made({1, 2}, bytes, [](int contender, std::size_t call) -> nanoseconds {
           if (contender == 2) return call >= 6 && call < 8 ? 1s : 500us;
           return 1000us;
@@ -138,7 +139,7 @@ TEST_CASE("turns in which a rank was disturbed do not decide", "[trial]") {
 }
 
 TEST_CASE("what the first calls take besides does not decide", "[trial]") {
-  // The first turn of each contender touches memory; the very first calls wait for ranks that come late.
+  // In its first turn each contender touches new memory; the very first calls wait for late ranks.
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{1} << 20}) {
     std::map<int, std::size_t> served;
     CHECK(made({1, 2, 3}, bytes, [&](int contender, std::size_t call) -> nanoseconds {
@@ -151,7 +152,7 @@ TEST_CASE("what the first calls take besides does not decide", "[trial]") {
 }
 
 TEST_CASE("on a noisy host the winner is near to the best", "[trial]") {
-  // Noise of a tenth, and a rank that is interrupted for a millisecond every four milliseconds.
+  // Noise of 10 %, and a rank that is interrupted for a millisecond every four milliseconds.
   const std::map<int, double> cost = {{1, 1.25}, {2, 1.0}, {3, 1.4}, {4, 6.0}, {5, 1.05}};
   for (const double microseconds : {0.2, 5.0, 80.0, 3000.0}) {
     const std::size_t bytes = microseconds > 50 ? std::size_t{1} << 20 : 64;
@@ -173,7 +174,7 @@ TEST_CASE("on a noisy host the winner is near to the best", "[trial]") {
 }
 
 TEST_CASE("where slowness comes and goes the winner is near to the best", "[trial]") {
-  // As on cores that ranks share: a factor that is drawn anew every 300 us on average, and one for each call.
+  // As on shared cores: a random factor that changes every 300 us on average, and another for each call.
   const std::vector<std::map<int, double>> fields = {{{1, 1.25}, {2, 1.0}, {3, 1.4}, {4, 6.0}, {5, 1.05}},
                                                      {{1, 1.0}, {2, 1.2}},
                                                      {{1, 1.2}, {2, 1.0}},
@@ -219,7 +220,7 @@ TEST_CASE("a contender that was ahead in a round is not sent away for two others
 }
 
 TEST_CASE("ranks that add their times up agree, whatever each has measured itself", "[trial]") {
-  // On rank 0 contender 1 is faster, on rank 1 contender 2 by more.
+  // On rank 0 contender 1 is faster; on rank 1 contender 2 is, by more.
   trial zero{{1, 2, 3}, 8};
   trial one{{1, 2, 3}, 8};
   std::size_t calls = 0;
@@ -227,7 +228,7 @@ TEST_CASE("ranks that add their times up agree, whatever each has measured itsel
     REQUIRE(zero.contender() == one.contender());
     const int serving = zero.contender();
     zero.took(8, serving == 1 ? 100ns : serving == 2 ? 200ns : 120ns);
-    // Some calls are no measure of an algorithm on one of the ranks.
+    // Some calls are not timed on one of the ranks.
     one.took(8, ++calls % 3 == 0 ? nanoseconds{} : serving == 1 ? 900ns : serving == 2 ? 300ns : 4000ns);
     REQUIRE(zero.round_is_over() == one.round_is_over());
     if (!zero.round_is_over()) continue;
@@ -259,7 +260,7 @@ TEST_CASE("a contender whose calls were not timed does not win by that", "[trial
 }
 
 TEST_CASE("calls of several sizes are compared by what they take for their bytes", "[trial]") {
-  // Contender 2 is faster by a quarter, and has to serve the longer calls.
+  // Contender 2 is faster by a quarter, but has to serve the longer calls.
   trial all{{1, 2}, 32768};
   while (!all.is_over()) {
     const bool second = all.contender() == 2;

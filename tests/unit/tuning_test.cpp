@@ -40,7 +40,7 @@ std::string chosen(const std::vector<rule>& rules, std::size_t bytes) {
   return "none";
 }
 
-/// A file that ends with its object.
+/// A file that is removed with its object.
 struct temporary_file {
   explicit temporary_file(const std::string& text) {
     std::string fresh = std::filesystem::temp_directory_path() / "chorale-tuning-XXXXXX";
@@ -71,7 +71,7 @@ TEST_CASE("the fastest measured algorithm serves the sizes around its measuremen
                            "a test"};
   const auto rules = table.rules({operation::allgather, "rc", 4, false}, names);
   REQUIRE(rules.size() == 2);
-  // The border lies at the geometric mean of 64 and 4096.
+  // The border is the geometric mean of 64 and 4096.
   CHECK(chosen(rules, 0) == "bruck");
   CHECK(chosen(rules, 512) == "bruck");
   CHECK(chosen(rules, 513) == "ring");
@@ -95,7 +95,7 @@ TEST_CASE("measurements of a like situation count, others do not", "[tuning]") {
   CHECK(choose(16, false, "rc") == "bruck");
   CHECK(choose(8, true, "rc") == "ring");
   CHECK(choose(8, false, "ud") == "bruck");
-  // A transport that nobody measured is taken to be like rc.
+  // A transport without measurements is assumed to be like rc.
   CHECK(choose(2, false, "another") == "ring");
 }
 
@@ -136,11 +136,11 @@ TEST_CASE("contenders are what is near to the best, and what nobody knows", "[tu
   using list = std::vector<std::string>;
   CHECK(contenders(known, 8) == list{"bruck", "ring"});
   CHECK(contenders(known, 64, 1) == list{"bruck"});
-  // `direct` was not measured at 64 KiB: at the size nearest to it, it was the best.
+  // `direct` was not measured at 64 KiB, but was the best at the nearest size.
   CHECK(contenders(known, 65536) == list{"ring", "direct"});
   CHECK(contenders(names, 8) == list{"my_own", "bruck", "ring"});
   CHECK(contenders(names, 8, 2) == list{"my_own", "bruck"});
-  // Where nothing was measured formulas decide, and where there is none, all may be the best.
+  // Without measurements formulas decide; without a formula any algorithm may be the best.
   CHECK(contenders(known, 8, 9, 64) == list{"bruck"});
   CHECK(contenders(names, 8, 9, 64) == list{"bruck"});
   const std::vector<std::string> unknown{"mine", "yours"};

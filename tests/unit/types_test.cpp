@@ -1,4 +1,4 @@
-// Which types are elements, and those of the standard library that the library opts in.
+// Which types are elements, including those of the standard library that Chorale opts in.
 #include <array>
 #include <complex>
 #include <cstdint>
@@ -21,7 +21,7 @@
 
 namespace {
 
-/// A struct of an older style, whose bytes are its value.
+/// An old-style class whose bytes are its value.
 class old_style {
  public:
   explicit old_style(int value) : value_(value) {}
@@ -63,7 +63,7 @@ using chorale::element;
 
 static_assert(element<old_style> && !element<const old_style> && !element<not_opted_in>);
 static_assert(chorale::enable_element<polymorphic> && chorale::enable_element<int*>);
-static_assert(!element<polymorphic> && !element<int*>);  // addresses, whatever is promised
+static_assert(!element<polymorphic> && !element<int*>);  // contain addresses, even if opted in
 static_assert(element<std::pair<int, double>> && element<std::pair<std::pair<int, char>, float>>);
 static_assert(!element<std::pair<int*, int>> && !element<std::pair<int, std::string>>);
 static_assert(!element<std::pair<const int, int>> && !element<std::pair<int&, int>>);
@@ -103,7 +103,7 @@ TEST_CASE("types: tags of pairs and complex numbers say what they are made of", 
 
 namespace {
 
-/// The element of these bytes, at any address.
+/// The element with these bytes, at any address.
 template <class T>
 T element_at(const std::byte* from) {
   alignas(T) std::byte bytes[sizeof(T)];

@@ -1,4 +1,4 @@
-// What is to be done for a wait, and when: times and facts in, steps out.
+// Which steps a wait needs, and when: times and facts in, steps out.
 #include <chrono>
 
 #include <catch2/catch.hpp>
@@ -21,14 +21,14 @@ namespace {
 
 constexpr chorale::clock::time_point start{1h};
 
-/// A wait for rank 2 in call 7 that is looked after from `start` on.
+/// A wait for rank 2 in call 7, watched from `start` on.
 watched_wait begun() {
   watched_wait w{2, {7, 42, chorale::operation::barrier}};
   w.begin(start, failure_detector::wait{.peer = 2, .since = 5s});
   return w;
 }
 
-/// The steps of somebody who waits, without a stall.
+/// The steps of a blocking wait, without a stall.
 watched_wait::steps after(watched_wait& w, chorale::clock::duration time) {
   return w.next(start + time, time, attention::waits, false);
 }
@@ -47,7 +47,7 @@ TEST_CASE("a wait probes after 20 ms, then every 100 ms, and asks others after a
   CHECK(after(w, 20ms).probes);
   CHECK(!after(w, 20ms).probes);
   CHECK(!after(w, 119ms).probes);
-  // The next one follows the last that was made, not the time at which it was due.
+  // The next probe is due relative to when the last was made, not to when it was due.
   CHECK(after(w, 150ms).probes);
   CHECK(!after(w, 249ms).probes);
   const auto early = after(w, 999ms);
@@ -55,7 +55,7 @@ TEST_CASE("a wait probes after 20 ms, then every 100 ms, and asks others after a
   const auto late = after(w, 1099ms);
   CHECK((late.probes && late.asks_others));
   CHECK(!after(w, 1150ms).asks_others);
-  // A rank that was stopped has not waited meanwhile.
+  // Time in which the rank was stopped does not count as waiting.
   const auto stopped = w.next(start + 1h, 2ms, attention::waits, false);
   CHECK((stopped.probes && !stopped.asks_others));
 }
@@ -76,7 +76,7 @@ TEST_CASE("a wait that stalls has the others surveyed until that is over, unless
 
   w.begin(start, {.peer = 2});
   CHECK(w.next(start, 0ms, attention::waits, true).begins_survey);
-  // It ends in the middle of its survey, which nobody needs then.
+  // The wait ends in the middle of its survey, which is not needed any more.
   CHECK(w.end());
   CHECK(!w.has_begun());
   CHECK(!w.end());
@@ -106,7 +106,7 @@ TEST_CASE("a doubt asks every 40 ms until it is told, or for 250 ms", "[liveness
   CHECK(about.next(start + 86ms, {.has_failed = true}) == step::judge);
   CHECK(about.next(start + 249ms, {}) == step::ask);
   CHECK(about.next(start + 250ms, {}) == step::judge);
-  // What is known already needs no question.
+  // No question if the answer is known already.
   CHECK(doubt{start}.next(start, {.has_told = true}) == step::judge);
 }
 

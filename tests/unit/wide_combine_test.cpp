@@ -1,4 +1,5 @@
-// Arrays combined by wide vectors, beside the operators' own function objects, one element after the other.
+// Arrays combined by wide vectors, compared with the operators' function objects applied to one element after
+// the other.
 #include <bit>
 #include <concepts>
 #include <cstdint>
@@ -58,13 +59,13 @@ T draw(std::mt19937_64& random) {
   }
 }
 
-/// Equal bits, of a NaN too.
+/// True if all bits are equal, also for NaN.
 template <class T>
 bool is_same(const T& a, const T& b) {
   return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// `n` elements at `offset` bytes from where they would be aligned, between bytes that must not change.
+/// `n` elements, `offset` bytes from an aligned address, between guard bytes.
 template <class T>
 class array {
  public:

@@ -1,4 +1,4 @@
-// Memory for measurements.
+// Aligned memory for measurements.
 #pragma once
 
 #include <algorithm>
@@ -10,9 +10,9 @@
 
 namespace chorale::bench {
 
-/// `count` floats at the begin of a page, and two pages after them that belong to nobody else. Where buffers
-/// lie decides how fast they are copied: some processors copy several times slower to a place a few bytes
-/// behind that of the source, modulo the page. So all programs that are compared have theirs alike.
+/// `count` floats at the start of a page, followed by two unused pages. The speed of copies depends on the
+/// addresses: some processors copy several times slower if the destination is a few bytes after the source,
+/// modulo the page size. Therefore all programs that are compared align their buffers in the same way.
 class aligned_floats {
  public:
   /// `count` floats, each `value`.
@@ -21,9 +21,9 @@ class aligned_floats {
     if (data_ == nullptr) throw std::bad_alloc{};
     std::fill_n(data_.get(), whole_pages(count) / sizeof(float), value);
   }
-  [[nodiscard]] float* data() const noexcept { return data_.get(); }                 ///< The first of them.
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }                 ///< How many.
-  [[nodiscard]] std::span<float> span() const noexcept { return {data(), count_}; }  ///< All of them.
+  [[nodiscard]] float* data() const noexcept { return data_.get(); }                 ///< The first element.
+  [[nodiscard]] std::size_t size() const noexcept { return count_; }                 ///< Their number.
+  [[nodiscard]] std::span<float> span() const noexcept { return {data(), count_}; }  ///< All elements.
 
  private:
   static constexpr std::size_t page = 4096;

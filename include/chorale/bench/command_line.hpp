@@ -1,4 +1,4 @@
-// The few options of a program that measures: sizes, samples, time.
+// The command-line options of a benchmark program: sizes, samples, time.
 #pragma once
 
 #include <charconv>
@@ -22,7 +22,7 @@ inline constexpr const char* command_line_help =
     "  --no-check         results are not compared with an independent computation\n"
     "  --help             this text\n";
 
-/// What the command line says.
+/// The parsed command line.
 struct command_line {
   limits limit;
   bool check = true;
@@ -35,7 +35,7 @@ template <class Number>
 Number number_from(std::string_view option, std::string_view text, Number least, Number most) {
   Number value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Written so that a number that is none does not pass.
+  // Written so that NaN is refused.
   if (failure != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
     throw std::invalid_argument(
         fmt::format("{} takes a number from {} to {}, not '{}'", option, least, most, text));
@@ -72,8 +72,8 @@ inline std::vector<std::size_t> sizes_from(std::string_view text) {
 
 }  // namespace detail
 
-/// Reads `--option value` and `--option=value`. @throws std::invalid_argument saying what is wrong with
-/// which.
+/// Reads `--option value` and `--option=value`. @throws std::invalid_argument that names the option and the
+/// fault.
 inline command_line parse(int argc, const char* const* argv) {
   command_line found;
   found.limit.sizes = {8, 1024, 65536, std::size_t{1} << 20};

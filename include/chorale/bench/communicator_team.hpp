@@ -1,4 +1,4 @@
-// The ranks of a communicator as the team that measures something.
+// The ranks of a communicator as a `team`.
 #pragma once
 
 #include <span>
@@ -8,8 +8,8 @@
 
 namespace chorale::bench {
 
-/// What the ranks agree on goes by `comm`, which should be one that nobody measures: agreeing on things
-/// then does not touch what is measured. Refers to `comm`. Not thread-safe.
+/// The ranks agree by calls of `comm`, which should not itself be measured, so that agreeing does not affect
+/// the measurement. Refers to `comm`. Not thread-safe.
 template <class Communicator>
 class communicator_team final : public team {
  public:

@@ -1,4 +1,4 @@
-// What is measured, and by whom: the interfaces that <chorale/bench.hpp>, chorale-bench and mpi-peers fill.
+// The interfaces of contestants and teams, implemented by <chorale/bench.hpp>, chorale-bench and mpi-peers.
 #pragma once
 
 #include <algorithm>
@@ -15,25 +15,25 @@
 
 namespace chorale::bench {
 
-using timer = clock;  ///< What time is read from: virtual time in a simulation.
+using timer = clock;  ///< The clock: virtual time in a simulation.
 
 /// Seconds from `begin` to now.
 inline double seconds_since(timer::time_point begin) {
   return std::chrono::duration<double>(timer::now() - begin).count();
 }
 
-/// All ranks of the run, for what has to be agreed on besides the measured calls. Collective calls.
+/// All ranks of the run, which agree on values outside the measured calls. All calls are collective.
 class team {
  public:
   virtual ~team() = default;
-  [[nodiscard]] virtual int rank() const = 0;  ///< This rank, from 0 on.
-  [[nodiscard]] virtual int size() const = 0;  ///< How many ranks there are.
+  [[nodiscard]] virtual int rank() const = 0;  ///< This rank, from 0.
+  [[nodiscard]] virtual int size() const = 0;  ///< The number of ranks.
   /// values[i] = sum over all ranks, on every rank.
   virtual void sum(std::span<double> values) = 0;
-  /// The largest over all ranks, on every rank.
+  /// The maximum over all ranks, on every rank.
   virtual double max(double value) = 0;
-  double min(double value) { return -max(-value); }  ///< The smallest, likewise.
-  /// True if all ranks run on one host, so that they read the same clock. Collective.
+  double min(double value) { return -max(-value); }  ///< The minimum over all ranks, on every rank.
+  /// True if all ranks run on one host and so read the same clock. Collective.
   bool one_host();
 };
 
@@ -45,10 +45,10 @@ inline bool team::one_host() {
   return !boot.empty() && max(hash) == min(hash);
 }
 
-/// One implementation of one operation. All ranks make the same calls of it.
+/// One implementation of one operation. All ranks make the same calls.
 class contestant {
  public:
-  /// What it is called in the table.
+  /// The arguments are the names shown in the table.
   contestant(std::string its_operation, std::string its_algorithm, std::string its_transport)
       : operation(std::move(its_operation)),
         algorithm(std::move(its_algorithm)),
@@ -58,21 +58,21 @@ class contestant {
   virtual ~contestant() = default;
 
   const std::string operation;  ///< such as "allreduce"
-  const std::string algorithm;  ///< its name in the table
-  const std::string transport;  ///< likewise
+  const std::string algorithm;  ///< such as "ring"
+  const std::string transport;  ///< such as "rc"
 
   /// A barrier, so that all ranks begin a sample together.
   virtual void meet() = 0;
   /// Makes `calls` calls with `bytes` of payload. @returns the seconds that this rank spent in them.
   virtual double run(std::size_t bytes, int calls) = 0;
-  /// Calls with known results. @returns what this rank found to be wrong, empty if nothing.
+  /// Makes calls with known results. @returns the errors that this rank found; empty if there were none.
   virtual std::string check(std::size_t bytes, team& all) = 0;
-  /// Whether the calls that were made last belong to a trial that is not over, such as those of `automatic`:
-  /// warming up goes on until it is. The same on all ranks.
+  /// Whether the last calls belong to a trial that is still under way, such as one of `automatic`; warming up
+  /// continues until it is over. The same on all ranks.
   virtual bool is_trying() { return false; }
 };
 
-/// What one look at the clock costs, in seconds: it is taken off where calls are timed one by one.
+/// The cost of reading the clock once, in seconds; subtracted where calls are timed one by one.
 inline double clock_cost() {
   static const double cost = [] {
     constexpr int looks = 2000;
@@ -87,7 +87,7 @@ inline double clock_cost() {
   return cost;
 }
 
-/// Seconds of `calls` calls, one after the other, by one look at the clock before and one after.
+/// Seconds taken by `calls` consecutive calls, reading the clock once before and once after all of them.
 template <class Call>
 double time_together(int calls, Call&& call) {
   const auto begin = timer::now();
@@ -95,7 +95,7 @@ double time_together(int calls, Call&& call) {
   return seconds_since(begin);
 }
 
-/// The same with `meet()` before each call, whose time does not count.
+/// The same with `meet()` before each call, excluding the time of `meet()`.
 template <class Call, class Meet>
 double time_apart(int calls, Call&& call, Meet&& meet) {
   const double cost = clock_cost();

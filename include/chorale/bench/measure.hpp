@@ -1,4 +1,4 @@
-// The measurement: contestants take turns sample by sample, so that what disturbs one disturbs all.
+// The measurement: contestants alternate sample by sample, so that noise affects all of them alike.
 #pragma once
 
 #include <algorithm>
@@ -21,34 +21,34 @@ namespace chorale::bench {
 /// the ranks' own medians.
 struct row {
   std::string operation;        ///< such as "allreduce"
-  std::string algorithm;        ///< as the contestant is called
-  std::string transport;        ///< likewise
-  std::size_t bytes = 0;        ///< of the message, or of the block of one rank
+  std::string algorithm;        ///< the contestant's name
+  std::string transport;        ///< the contestant's transport
+  std::size_t bytes = 0;        ///< of the message, or of one rank's block
   double median = 0;            ///< over the samples
   double p10 = 0;               ///< percentile 10 of the samples
   double p90 = 0;               ///< percentile 90
   double p99 = 0;               ///< percentile 99
   double fastest = 0;           ///< median of the fastest rank
   double slowest = 0;           ///< median of the slowest rank
-  double wall = 0;              ///< median of all that a call took, the barrier before it included
-  int samples = 0;              ///< how many were taken
+  double wall = 0;              ///< median of a call with the barrier before it
+  int samples = 0;              ///< the number taken
   int calls = 0;                ///< in each sample
-  std::optional<double> floor;  ///< microseconds one way of the flag, measured between these samples
-  std::optional<int> wrong;     ///< ranks that found a wrong result, if they looked
+  std::optional<double> floor;  ///< one-way microseconds of the flag, measured between samples
+  std::optional<int> wrong;     ///< number of ranks that found a wrong result, if checked
 };
 
-/// What happens around the samples.
+/// Actions before and between samples.
 struct surroundings {
   bool check = false;  ///< compare results with known ones before the samples
-  /// One sample of the flag floor in seconds, if there is one; called by all ranks between samples.
+  /// Returns one sample of the flag floor in seconds; called by all ranks between samples, unless empty.
   std::function<double()> floor;
-  /// Told what a check of this rank found.
+  /// Called with the errors that a check on this rank found.
   std::function<void(const contestant&, std::size_t bytes, const std::string& wrong)> complain;
 };
 
 namespace detail {
 
-/// Wall time of a call, as all ranks agree on it: with whatever lies between the calls.
+/// Wall time of a call including the time between calls, the maximum over all ranks.
 inline double wall_time(contestant& one, std::size_t bytes, int calls, team& all) {
   one.meet();
   const auto begin = timer::now();
@@ -56,12 +56,12 @@ inline double wall_time(contestant& one, std::size_t bytes, int calls, team& all
   return all.max(seconds_since(begin) / calls);
 }
 
-/// Calls of a trial after which a contestant is measured although it still tries.
+/// After this many calls a contestant is measured even if its trial is still under way.
 constexpr int most_calls_of_a_trial = 5000;
 
-/// Warms up and finds out how long a call takes. The first calls make connections, and those of a trial are
-/// not what later ones cost. The quickest of several tries counts, since the system takes cores away for
-/// milliseconds now and then.
+/// Warms up and measures how long a call takes. The first calls open connections, and calls of a trial cost
+/// more than later ones. The fastest of several attempts counts, since the system occasionally takes cores
+/// away for milliseconds.
 inline plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
   constexpr int tries = 5;
   one.meet();
@@ -78,7 +78,7 @@ inline plan prepare(contestant& one, std::size_t bytes, team& all, const limits&
   return plan_for(l, bytes, call);
 }
 
-/// What one contestant took on this rank, sample by sample, in seconds.
+/// The times of one contestant on this rank for each sample, in seconds.
 struct spent {
   std::vector<double> in_calls;
   std::vector<double> in_all;
@@ -114,7 +114,7 @@ inline row summarize(const contestant& one, std::size_t bytes, const plan& p, co
 
 }  // namespace detail
 
-/// Measures the contestants of one operation at one size. Collective; the rows are right on every rank.
+/// Measures the contestants of one operation at one size. Collective; the rows are valid on every rank.
 inline std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, team& all,
                                 const limits& l, const surroundings& around) {
   std::vector<plan> plans;
@@ -136,7 +136,7 @@ inline std::vector<row> measure(std::span<contestant* const> of, std::size_t byt
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t c = 0; c < of.size(); ++c) {
       if (round >= plans[c].samples) continue;
-      // The contestant before has left the caches as it needs them; alone, each finds what it left itself.
+      // Warms the caches after the previous contestant; a single contestant finds them warm.
       if (of.size() > 1) of[c]->run(bytes, 1);
       of[c]->meet();
       const auto begin = timer::now();
@@ -148,7 +148,7 @@ inline std::vector<row> measure(std::span<contestant* const> of, std::size_t byt
       floor.push_back(1e6 * around.floor());
     }
   }
-  // Ranks 0 and 1 know it; the others have zeroes.
+  // Known on ranks 0 and 1; zero on the others.
   const double floor_median = around.floor ? all.max(median(floor)) : 0;
   std::vector<row> rows;
   for (std::size_t c = 0; c < of.size(); ++c) {

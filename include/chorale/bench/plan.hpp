@@ -1,5 +1,4 @@
-// How often a call is made: sizes, warm-up, calls in a sample. Shared by <chorale/bench.hpp>, chorale-bench
-// and mpi-peers.
+// Sizes, warm-up and number of calls per sample. Shared by <chorale/bench.hpp>, chorale-bench and mpi-peers.
 #pragma once
 
 #include <algorithm>
@@ -9,19 +8,19 @@
 
 namespace chorale::bench {
 
-/// What the command line sets.
+/// Set by the command line.
 struct limits {
   std::size_t min_bytes = 4;                     ///< smallest size
   std::size_t max_bytes = std::size_t{1} << 20;  ///< largest size
-  std::vector<std::size_t> sizes;                ///< if there are any, these and no others
+  std::vector<std::size_t> sizes;                ///< if not empty, exactly these sizes
   int iterations = 10'000;    ///< calls of one contestant at one size, fewer for long or slow ones
-  int samples = 100;          ///< into which the calls are divided
+  int samples = 100;          ///< number of samples into which the calls are divided
   int warmup = 200;           ///< calls before the first sample, at most
   double budget = 0.25;       ///< seconds for one contestant at one size
-  bool back_to_back = false;  ///< calls with a root follow each other without a barrier between them
+  bool back_to_back = false;  ///< no barrier between consecutive calls with a root
 };
 
-/// min_bytes, then doubling as long as max_bytes is not exceeded.
+/// min_bytes, doubled repeatedly up to max_bytes.
 inline std::vector<std::size_t> sizes(std::size_t min_bytes, std::size_t max_bytes) {
   std::vector<std::size_t> all;
   for (std::size_t bytes = std::max<std::size_t>(1, min_bytes); bytes <= max_bytes; bytes *= 2) {
@@ -31,7 +30,7 @@ inline std::vector<std::size_t> sizes(std::size_t min_bytes, std::size_t max_byt
   return all;
 }
 
-/// A barrier has no payload; reductions are of whole floats.
+/// The sizes for an operation: a barrier has no payload, and all operations but broadcast use whole floats.
 inline std::vector<std::size_t> sizes_of(const std::string& operation, const limits& l) {
   if (operation == "barrier") return {0};
   auto all = l.sizes.empty() ? sizes(l.min_bytes, l.max_bytes) : l.sizes;
@@ -42,14 +41,14 @@ inline std::vector<std::size_t> sizes_of(const std::string& operation, const lim
   return all;
 }
 
-/// How many calls of one contestant at one size are made.
+/// The number of calls of one contestant at one size.
 struct plan {
-  int samples = 0;  ///< into which they are divided
+  int samples = 0;  ///< number of samples
   int calls = 0;    ///< in each sample
 };
 
-/// A plan for calls of `bytes` that last `seconds` each: never more calls than `iterations` (above 8 KiB in
-/// proportion fewer), as many as the budget allows, but at least five samples of one call.
+/// A plan for calls of `bytes` that take `seconds` each: as many calls as the budget allows, but at most
+/// `iterations` (above 8 KiB proportionally fewer), and at least five samples of one call.
 inline plan plan_for(const limits& l, std::size_t bytes, double seconds) {
   constexpr double short_bytes = 8192;
   constexpr int least_samples = 5;

@@ -8,7 +8,8 @@
 
 namespace chorale::bench {
 
-/// The sample below or at which `percent` of all lie (nearest rank); 0 if there are none.
+/// The smallest sample that is at least as large as `percent` of all samples (nearest rank); 0 if there are
+/// none.
 inline double percentile(std::vector<double> samples, double percent) {
   if (samples.empty()) return 0;
   const double position = std::ceil(percent / 100 * static_cast<double>(samples.size()));

@@ -1,4 +1,4 @@
-// One operation each: how it is called when it is timed, and how its result is checked.
+// How each operation is called when it is timed, and how its result is checked.
 #pragma once
 
 #include <algorithm>
@@ -19,8 +19,8 @@
 
 namespace chorale::bench {
 
-/// The memory of the calls: operand and result, each with room for `bytes` of each rank, and a guard behind
-/// the result; in as many places as are wanted, whole pages apart.
+/// The memory of the calls: operand and result, each with room for `bytes` of every rank, and a guard after
+/// the result. There are `places` copies of these, whole pages apart.
 class buffers {
  public:
   buffers(std::size_t bytes, int ranks, std::size_t places = 1) {
@@ -29,7 +29,7 @@ class buffers {
       places_.push_back({aligned_floats{elements}, aligned_floats{elements + guard}});
   }
 
-  /// The place of the following calls, in [0, places).
+  /// Selects the place for the following calls, in [0, places).
   void go_to(std::size_t which) noexcept { at_ = which; }
 
   [[nodiscard]] std::span<float> in(std::size_t bytes) {
@@ -41,9 +41,9 @@ class buffers {
   [[nodiscard]] std::span<std::byte> raw(std::size_t bytes) {
     return std::as_writable_bytes(places_[at_].out.span()).first(bytes);
   }
-  /// Fills the result with what no call produces, the guard included.
+  /// Fills the result and the guard with a value that no call produces.
   void spoil() { std::ranges::fill(places_[at_].out.span(), -77.0F); }
-  /// Whether all behind the first `bytes` is as `spoil` left it.
+  /// Whether everything after the first `bytes` still has the value written by `spoil`.
   [[nodiscard]] bool guard_intact(std::size_t bytes) const {
     const auto out = places_[at_].out.span();
     const auto first = (bytes + sizeof(float) - 1) / sizeof(float);
@@ -61,8 +61,8 @@ class buffers {
   std::size_t at_ = 0;
 };
 
-/// Operand of `rank` at place i: small whole numbers, so that float sums over any number of ranks below 2^17
-/// are exact, in whatever order they are made.
+/// Element i of the operand of `rank`: small whole numbers, so that float sums over fewer than 2^17 ranks are
+/// exact in any order.
 inline float operand(int rank, std::size_t i) {
   return static_cast<float>((static_cast<std::size_t>(rank) * 37 + i * 11 + i / 64) % 101);
 }
@@ -86,13 +86,13 @@ inline std::string compare_sums(std::span<const float> out, int ranks) {
   return {};
 }
 
-/// First, middle and last rank, each once.
+/// The first, middle and last rank, without duplicates.
 inline std::set<int> some_ranks(int size) {
   return {0, size / 2, size - 1};
 }
 
-/// How operation `What` is timed and checked. A check makes all its collective calls whatever it finds, since
-/// the other ranks make them too.
+/// How operation `What` is timed and checked. A check makes all its collective calls even after an error,
+/// since the other ranks make them too.
 template <chorale::operation What>
 struct trial;
 
@@ -102,7 +102,8 @@ struct trial<chorale::operation::barrier> {
 
   static void call(auto& comm, buffers&, std::size_t) { comm.barrier(); }
 
-  /// Nobody may leave before the last one, which comes late, has entered. All ranks of a host read one clock.
+  /// No rank may leave before the last, which is late, has entered. The clocks of ranks are comparable only
+  /// on one host.
   static std::string check(auto& comm, buffers&, std::size_t, team& all) {
     const bool comparable_clocks = all.one_host();
     std::string wrong;

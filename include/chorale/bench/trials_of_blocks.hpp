@@ -1,4 +1,4 @@
-// The operations with one block for each rank, and scans: how they are timed, and how results are checked.
+// How operations with one block per rank, scans and exchanges are timed, and how their results are checked.
 // The bytes of a row are those of one block.
 #pragma once
 
@@ -17,7 +17,7 @@ inline float block_operand(int from, int to, std::size_t i) {
   return operand(from * 7 + to * 3 + 1, i);
 }
 
-/// Compares blocks, one of each rank, each of out.size() / ranks elements, with `expected(rank, i)`.
+/// Compares `out`, one block of out.size() / ranks elements per rank, with `expected(rank, i)`.
 template <class Expected>
 std::string compare_blocks(std::span<const float> out, int ranks, Expected&& expected) {
   const std::size_t n = out.size() / static_cast<std::size_t>(ranks);
@@ -145,7 +145,7 @@ struct trial<chorale::operation::reduce_scatter> {
 template <>
 struct trial<chorale::operation::scan> {
   static constexpr bool rooted = false;
-  /// The values grow from call to call, which costs nothing.
+  /// The values grow with each call, which does not affect the time.
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
     comm.scan(memory.out(bytes), chorale::sum);
   }
@@ -158,7 +158,7 @@ struct trial<chorale::operation::scan> {
   }
 };
 
-/// A shift around the ring of the ranks: one message to the next and one from the one before.
+/// A ring shift: each rank sends a message to the next rank and receives one from the previous.
 template <>
 struct trial<chorale::operation::exchange> {
   static constexpr bool rooted = false;
