@@ -4,7 +4,7 @@
 #include "every_algorithm.hpp"
 #include "transport.hpp"
 
-TEST_CASE("every algorithm does what its operation says, whoever goes on when", "[algorithms]") {
+TEST_CASE("every algorithm computes its operation, in every schedule", "[algorithms]") {
   fake::check_all<fake::transport>(fake::moving_algorithms{});
   fake::check_all<fake::transport>(fake::reducing_algorithms{});
 }
@@ -14,7 +14,7 @@ TEST_CASE("every rank may be the root", "[algorithms]") {
   fake::check_roots<fake::transport>(fake::reducing_algorithms{});
 }
 
-TEST_CASE("what is longer than a segment travels in several", "[algorithms]") {
+TEST_CASE("messages longer than a segment travel in several", "[algorithms]") {
   using chorale::operation;
   for (const auto& one : fake::candidates_of<fake::transport>(fake::moving_algorithms{})) {
     if (one.what != operation::broadcast && one.what != operation::allgather) continue;

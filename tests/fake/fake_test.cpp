@@ -84,7 +84,7 @@ constexpr auto lending = [](transport& net, std::span<std::byte> memory) { retur
 
 }  // namespace
 
-TEST_CASE("ranks that wait for each other are told apart", "[fake]") {
+TEST_CASE("a deadlock is reported with each rank's wait", "[fake]") {
   require_found(3, "rank 1 waits in barrier, call 1, for rank 2: a message",
                 [](transport& net) -> task<> { co_await net.receive((net.rank() + 1) % 3, now); });
   require_found(2, "rank 1 is done", [](transport& net) -> task<> {
@@ -96,7 +96,7 @@ TEST_CASE("ranks that wait for each other are told apart", "[fake]") {
   });
 }
 
-TEST_CASE("a put is there with the next message, and not before", "[fake]") {
+TEST_CASE("a put is complete with the next message, and not before", "[fake]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     std::byte seen{};
     const auto body = [&seen](bool changes) {
@@ -119,7 +119,7 @@ TEST_CASE("a put is there with the next message, and not before", "[fake]") {
   }
 }
 
-TEST_CASE("memory is used as its owner allows", "[fake]") {
+TEST_CASE("memory is used only as its owner allows", "[fake]") {
   std::byte seen{};
   const auto put = [](std::size_t offset) {
     return [offset](transport& net, remote_region there, std::span<std::byte> mine) -> task<> {
@@ -150,7 +150,7 @@ TEST_CASE("memory is used as its owner allows", "[fake]") {
                 [&](transport& net) { return one_sided(net, exposing, wider, seen); });
 }
 
-TEST_CASE("an answer is one only if what it answers was given back", "[fake]") {
+TEST_CASE("an answer is valid only if the messages were released", "[fake]") {
   const auto body = [](bool gives_back, bool answers, bool says_so) {
     return [=](transport& net) -> task<> {
       for (int i = 0; i < 5; ++i) {
@@ -174,7 +174,7 @@ TEST_CASE("an answer is one only if what it answers was given back", "[fake]") {
   require_found(2, "for rank 1: a free block", body(true, true, false), 4);
 }
 
-TEST_CASE("a payload for several ranks stays as it is", "[fake]") {
+TEST_CASE("a payload for several ranks must not change", "[fake]") {
   require_found(3, "has changed between them", [](transport& net) -> task<> {
     std::byte memory{1};
     if (net.rank() != 0) {
@@ -188,7 +188,7 @@ TEST_CASE("a payload for several ranks stays as it is", "[fake]") {
   });
 }
 
-TEST_CASE("what is left over at the end is an error", "[fake]") {
+TEST_CASE("anything left over at the end is an error", "[fake]") {
   require_found(2, "1 messages that were not received", [](transport& net) -> task<> {
     if (net.rank() == 0) co_await net.send(1, now, {});
   });
@@ -205,7 +205,7 @@ TEST_CASE("what is left over at the end is an error", "[fake]") {
   });
 }
 
-TEST_CASE("a message is good until it is given back, in the order of messages", "[fake]") {
+TEST_CASE("a message is valid until it is released, and messages are released in order", "[fake]") {
   const std::vector<std::byte> text(4, std::byte{7});
   const auto talk = [&text](auto&& look) {
     return [&text, look](transport& net) -> task<> {
@@ -235,7 +235,7 @@ TEST_CASE("a message is good until it is given back, in the order of messages", 
                 }));
 }
 
-TEST_CASE("calls do not mix, and nothing else is awaited", "[fake]") {
+TEST_CASE("calls do not mix, and only transport operations are awaited", "[fake]") {
   require_found(2, "rank 1 in call 1 gets what rank 0 sent in call 2", [](transport& net) -> task<> {
     if (net.rank() == 0)
       co_await net.send(1, {2, 42, chorale::operation::barrier}, {});
@@ -246,7 +246,7 @@ TEST_CASE("calls do not mix, and nothing else is awaited", "[fake]") {
                 [](transport&) -> task<> { co_await std::suspend_always{}; });
 }
 
-TEST_CASE("a run can be had again by its seed", "[fake]") {
+TEST_CASE("a seed reproduces a run", "[fake]") {
   const auto steps = [](std::uint64_t seed) {
     std::vector<int> order;
     const auto body = [&order](transport& net) -> task<> {

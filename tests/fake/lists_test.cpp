@@ -15,7 +15,7 @@ std::string text_of(const std::filesystem::path& file) {
 
 }  // namespace
 
-TEST_CASE("every algorithm of the library is run over the fake", "[lists]") {
+TEST_CASE("every algorithm of the library runs over the fake", "[lists]") {
   const std::filesystem::path root{CHORALE_SOURCE_ROOT};
   const std::string list = text_of(root / "tests/fake/algorithms.hpp");
   const auto folder = root / "include/chorale/algorithm";

@@ -5,12 +5,12 @@
 #include "every_algorithm.hpp"
 #include "messages.hpp"
 
-TEST_CASE("a mailbox is enough for every algorithm that does not ask for more", "[mailbox]") {
+TEST_CASE("a mailbox suffices for every algorithm that does not require more", "[mailbox]") {
   fake::check_all<fake::mailbox>(fake::moving_algorithms{});
   fake::check_all<fake::mailbox>(fake::reducing_algorithms{});
 }
 
-TEST_CASE("messages of any length are enough for every algorithm that does not ask for more", "[messages]") {
+TEST_CASE("messages of any length suffice for every algorithm that does not require more", "[messages]") {
   fake::check_all<fake::messages>(fake::moving_algorithms{});
   fake::check_all<fake::messages>(fake::reducing_algorithms{});
 }

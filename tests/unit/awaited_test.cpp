@@ -34,7 +34,7 @@ constexpr finding other{presence::of_another_call, 7};
 
 }  // namespace
 
-TEST_CASE("what is awaited is looked for before and behind a read, and doubted without the lock",
+TEST_CASE("an attempt tests its condition before and after a read, and raises doubts without the lock",
           "[awaited]") {
   struct {
     finding first;
@@ -52,7 +52,7 @@ TEST_CASE("what is awaited is looked for before and behind a read, and doubted w
   }
 }
 
-TEST_CASE("an attempt that fails lets go of the lock", "[awaited]") {
+TEST_CASE("an attempt that fails releases the lock", "[awaited]") {
   journal j;
   const auto fail = [] { throw 1; };
   const auto take = [] { return presence::absent; };

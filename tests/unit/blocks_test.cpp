@@ -11,7 +11,7 @@ using chorale::block_layout;
 using chorale::blocks;
 using chorale::extent;
 
-TEST_CASE("even blocks lie one behind the other", "[blocks]") {
+TEST_CASE("even blocks are contiguous", "[blocks]") {
   const auto layout = block_layout::even(4, 10);
   CHECK(layout.ranks() == 4);
   CHECK(layout.is_even());
@@ -22,7 +22,7 @@ TEST_CASE("even blocks lie one behind the other", "[blocks]") {
   CHECK(layout.largest() == 10);
 }
 
-TEST_CASE("uneven blocks lie anywhere", "[blocks]") {
+TEST_CASE("uneven blocks may be anywhere", "[blocks]") {
   const auto layout = block_layout::uneven({{50, 7}, {3, 0}, {0, 20}});
   CHECK(layout.ranks() == 3);
   CHECK_FALSE(layout.is_even());
@@ -36,14 +36,14 @@ TEST_CASE("uneven blocks lie anywhere", "[blocks]") {
   CHECK_FALSE(block_layout::uneven({{0, 5}, {5, 5}}).is_even());
 }
 
-TEST_CASE("a layout without ranks has nothing", "[blocks]") {
+TEST_CASE("a layout without ranks is empty", "[blocks]") {
   CHECK(block_layout{}.total() == 0);
   CHECK(block_layout{}.end() == 0);
   CHECK(block_layout::uneven({}).largest() == 0);
   CHECK(blocks<std::byte>{}.buffer().empty());
 }
 
-TEST_CASE("a layout outlives what it was copied from", "[blocks]") {
+TEST_CASE("a layout outlives the layout it was copied from", "[blocks]") {
   block_layout copy;
   {
     const auto first = block_layout::uneven({{1, 2}, {3, 4}});

@@ -84,7 +84,7 @@ TEST_CASE("a difference names every field that differs and no other", "[call]") 
   CHECK(sum_of_two.difference(sum_of_two) == "the same arguments");
 }
 
-TEST_CASE("a status page knows the last seven calls", "[call]") {
+TEST_CASE("a status page holds the last seven calls", "[call]") {
   chorale::transport::status_page page;
   CHECK(!page.find(0));
   CHECK(!page.find(1));

@@ -77,7 +77,7 @@ TEST_CASE("the table's choice serves until a trial has found a faster algorithm"
   CHECK(&all.of(700 << 10, true) == &lane);
 }
 
-TEST_CASE("a machine unlike that of the table: the best of the contenders wins all the same", "[choice]") {
+TEST_CASE("the best contender wins on a machine unlike that of the table, too", "[choice]") {
   for (int best = 0; best < 5; ++best) {
     for (const std::size_t bytes : {std::size_t{4}, std::size_t{1024}, std::size_t{65536}}) {
       choice all = made({}, crowded(operation::allgather), allgathers());
@@ -89,7 +89,7 @@ TEST_CASE("a machine unlike that of the table: the best of the contenders wins a
   }
 }
 
-TEST_CASE("only what has the bits of the table's choice takes part where bits matter", "[choice]") {
+TEST_CASE("where bits matter, only algorithms with the bits of the table's choice take part", "[choice]") {
   // Entrants 0 and 2 have the same bracketing.
   const std::vector<entrant> entrants = {{"mine::a", 1}, {"mine::b", 2}, {"mine::c", 1}, {"mine::d", 0}};
   const auto fastest_is_b = [](int number) { return duration{number == 1 ? 1us : number == 2 ? 5us : 9us}; };
@@ -109,7 +109,7 @@ TEST_CASE("only what has the bits of the table's choice takes part where bits ma
   CHECK(all.of(8, false).algorithm == 1);
 }
 
-TEST_CASE("there is no trial of one contender, on one rank, or where it is not wanted", "[choice]") {
+TEST_CASE("there is no trial of one contender, on one rank, or if trials are off", "[choice]") {
   CHECK(made({}, crowded(operation::allreduce), {{"mine::only"}}).of(8, true).settled);
   CHECK(made({}, crowded(operation::allgather, false, 1), allgathers()).of(8, true).settled);
   chorale::config settings;
@@ -124,7 +124,7 @@ TEST_CASE("there is no trial of one contender, on one rank, or where it is not w
   CHECK_FALSE(all.is_trying());
 }
 
-TEST_CASE("what does not suit takes no part, unless nothing suits", "[choice]") {
+TEST_CASE("unsuitable algorithms take no part, unless all are unsuitable", "[choice]") {
   auto entrants = allgathers();
   entrants[4].suits = false;
   choice all = made({}, crowded(operation::allgather), entrants);
@@ -137,7 +137,7 @@ TEST_CASE("what does not suit takes no part, unless nothing suits", "[choice]") 
   CHECK(unsuited.of(64, true).algorithm == 1);
 }
 
-TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
+TEST_CASE("winners for neighbouring sizes take part", "[choice]") {
   if (!support::reads_json()) return;
   // According to this table Bruck's alltoall of 128 KiB takes more than four times as long as the best.
   const auto file =
@@ -163,7 +163,7 @@ TEST_CASE("what has won for the sizes beside these takes part", "[choice]") {
   std::filesystem::remove(file);
 }
 
-TEST_CASE("where ranks share cores, calls with a root count with the time between them", "[choice]") {
+TEST_CASE("where ranks share cores, the time between calls with a root counts", "[choice]") {
   // Contender 0 is fast within its calls, but makes other ranks wait before them.
   const auto in_call = [](int number) { return duration{number == 0 ? 1us : 10us}; };
   for (const bool rooted : {false, true}) {
@@ -182,7 +182,7 @@ TEST_CASE("where ranks share cores, calls with a root count with the time betwee
   }
 }
 
-TEST_CASE("calls that are reached after a trial go by what it found", "[choice]") {
+TEST_CASE("calls that run after the end of a trial use its result", "[choice]") {
   choice all = made({}, crowded(operation::allgather), allgathers());
   auto& lane = all.of(64, true);
   settle(all, lane, 64, [](int number) { return duration{number == 2 ? 1us : 9us}; });

@@ -12,8 +12,8 @@
 
 using chorale::chunks;
 
-TEMPLATE_TEST_CASE("pieces cover a buffer in order, each of whole elements that fit", "[chunks]", std::byte,
-                   std::uint32_t, (std::array<char, 24>), (std::array<char, 100>)) {
+TEMPLATE_TEST_CASE("pieces cover a buffer in order, with as many whole elements as fit", "[chunks]",
+                   std::byte, std::uint32_t, (std::array<char, 24>), (std::array<char, 100>)) {
   for (const std::size_t count : {0U, 1U, 2U, 3U, 10U, 11U, 100U}) {
     for (const std::size_t bytes : {1U, 24U, 25U, 100U, 240U, 10000U}) {
       std::vector<TestType> data(count);

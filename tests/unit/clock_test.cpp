@@ -39,7 +39,7 @@ struct virtual_time final : chorale::time_source {
   }
 };
 
-TEST_CASE("The clock of a thread is the machine's until it is replaced", "[clock]") {
+TEST_CASE("a thread has the machine's clock until it is replaced", "[clock]") {
   REQUIRE_FALSE(clock::is_replaced());
   const auto before = std::chrono::steady_clock::now();
   const auto between = clock::now();
@@ -63,7 +63,7 @@ TEST_CASE("The clock of a thread is the machine's until it is replaced", "[clock
   CHECK(clock::now() >= after);
 }
 
-TEST_CASE("Time is replaced for one thread and not for another", "[clock]") {
+TEST_CASE("replacing time affects only one thread", "[clock]") {
   virtual_time source;
   const chorale::replaced_clock replaced{source};
   bool elsewhere = true;
@@ -82,7 +82,7 @@ TEST_CASE("Time is replaced for one thread and not for another", "[clock]") {
   CHECK(source.naps == 0);
 }
 
-TEST_CASE("A scheduler switches time with its fibers", "[clock]") {
+TEST_CASE("a scheduler switches time with its fibers", "[clock]") {
   virtual_time one;
   virtual_time two;
   two.present += 1h;
@@ -95,7 +95,7 @@ TEST_CASE("A scheduler switches time with its fibers", "[clock]") {
   CHECK(two.present - one.present == 3h);
 }
 
-TEST_CASE("A wait whose time is replaced reaches its deadline, and no real time passes", "[clock]") {
+TEST_CASE("a wait in replaced time reaches its deadline without real time passing", "[clock]") {
   virtual_time source;
   const chorale::replaced_clock replaced{source};
   const auto begin = clock::now();
@@ -112,7 +112,7 @@ TEST_CASE("A wait whose time is replaced reaches its deadline, and no real time 
   CHECK(source.times_given_way + source.naps == looks);
 }
 
-TEST_CASE("A sleep that is over already, and one of no time", "[clock]") {
+TEST_CASE("a sleep that is already over, and one of zero length", "[clock]") {
   clock::sleep_for(0ns);
   clock::sleep_for(-1h);
   const auto begin = std::chrono::steady_clock::now();
@@ -120,12 +120,12 @@ TEST_CASE("A sleep that is over already, and one of no time", "[clock]") {
   CHECK(std::chrono::steady_clock::now() - begin >= 2ms);
 }
 
-TEST_CASE("A condition variable is waited for by whichever clock there is", "[clock]") {
+TEST_CASE("a wait for a condition variable uses the thread's clock", "[clock]") {
   std::mutex mutex;
   std::condition_variable changed;
   std::unique_lock lock{mutex};
 
-  SECTION("the machine's") {
+  SECTION("the machine's clock") {
     CHECK_FALSE(chorale::wait_for(changed, lock, 1ms, [] { return false; }));
     bool done = false;
     std::thread other{[&] {
@@ -137,7 +137,7 @@ TEST_CASE("A condition variable is waited for by whichever clock there is", "[cl
     lock.unlock();
     other.join();
   }
-  SECTION("a replaced one, whose time runs out") {
+  SECTION("a replaced clock, with a timeout") {
     virtual_time source;
     const chorale::replaced_clock replaced{source};
     const auto end = clock::now() + 1h;
@@ -145,7 +145,7 @@ TEST_CASE("A condition variable is waited for by whichever clock there is", "[cl
     CHECK(clock::now() >= end);
     CHECK(lock.owns_lock());
   }
-  SECTION("a replaced one, and others get the lock meanwhile") {
+  SECTION("a replaced clock, while others get the lock") {
     struct giving final : chorale::time_source {
       std::mutex* mutex = nullptr;
       int done = 0;
@@ -164,7 +164,7 @@ TEST_CASE("A condition variable is waited for by whichever clock there is", "[cl
   }
 }
 
-TEST_CASE("The bootstrap of one process ends in virtual time too", "[clock]") {
+TEST_CASE("the in-process bootstrap completes in virtual time, too", "[clock]") {
   virtual_time source;
   const chorale::replaced_clock replaced{source};
   const auto hub = std::make_shared<chorale::bootstrap::in_process_hub>(2);

@@ -173,7 +173,7 @@ TEST_CASE("config: every variable sets its field, from the lowest to the highest
   CHECK(with("CHORALE_WAIT", "yield").wait == wait_policy::yield);
 }
 
-TEST_CASE("config: what the environment may set is valid", "[config]") {
+TEST_CASE("config: every value that the environment may set is valid", "[config]") {
   for (const auto& [name, value] : std::map<std::string, std::string>{{"CHORALE_PORT", "255"},
                                                                       {"CHORALE_GID_INDEX", "255"},
                                                                       {"CHORALE_SERVICE_LEVEL", "15"},
@@ -188,7 +188,7 @@ TEST_CASE("config: what the environment may set is valid", "[config]") {
   }
 }
 
-TEST_CASE("config: a value that cannot be used is refused by name, with what would do", "[config]") {
+TEST_CASE("config: an unusable value is refused with the variable's name and accepted values", "[config]") {
   const std::map<std::string, std::vector<std::string>> out_of_range{
       {"CHORALE_PORT", {"0", "256"}},
       {"CHORALE_GID_INDEX", {"256", "65536"}},
@@ -265,7 +265,7 @@ TEST_CASE("config: validate() names the field that is out of range", "[config]")
   check_invalid("multicast_join", [](config& c) { c.multicast_join = static_cast<chorale::join_policy>(3); });
 }
 
-TEST_CASE("config: misspelt variables are found, known ones and those of tests are not", "[config]") {
+TEST_CASE("config: misspelt variables are reported, known ones and those of tests are not", "[config]") {
   environment env;
   CHECK(chorale::unknown_environment_variables().empty());
   for (const auto& variable : chorale::environment_variables()) env.set(std::string{variable.name}, "1");
@@ -280,7 +280,7 @@ TEST_CASE("config: misspelt variables are found, known ones and those of tests a
   unsetenv("CHORAL_DEVICE");
 }
 
-TEST_CASE("config: the variable that a misspelt one means is named", "[config]") {
+TEST_CASE("config: the variable that a misspelt one probably means is named", "[config]") {
   CHECK(chorale::nearest_environment_variable("CHORALE_DEVISE") == "CHORALE_DEVICE");
   CHECK(chorale::nearest_environment_variable("CHORALE_DEADLINE") == "CHORALE_DEADLINE_MS");
   CHECK(chorale::nearest_environment_variable("CHORALE_STAL_MS") == "CHORALE_STALL_MS");
@@ -293,7 +293,7 @@ TEST_CASE("config: the variable that a misspelt one means is named", "[config]")
   CHECK(chorale::nearest_environment_variable("").empty());
 }
 
-TEST_CASE("config: the table has each variable that the sources name, once, with its words", "[config]") {
+TEST_CASE("config: the table has each variable that the sources name, once, with a description", "[config]") {
   std::set<std::string> table;
   for (const auto& variable : chorale::environment_variables()) {
     INFO(variable.name);

@@ -34,7 +34,7 @@ struct inbox {
 
 }  // namespace
 
-TEST_CASE("a ring has a message when its counter says so, and all of it", "[eager_ring]") {
+TEST_CASE("a ring has a message once its counter has arrived, and then all of it", "[eager_ring]") {
   const eager_ring ring{longest, ring_blocks};
   CHECK(ring.inbox_bytes() == layout.total_bytes());
   inbox in;
@@ -54,7 +54,7 @@ TEST_CASE("a ring has a message when its counter says so, and all of it", "[eage
   }
 }
 
-TEST_CASE("what is longer than a block is no message", "[eager_ring]") {
+TEST_CASE("data longer than a block are not a message", "[eager_ring]") {
   const eager_ring ring{longest, ring_blocks};
   for (const std::uint32_t bytes : {101U, 112U, 0x7fff'ffffU, 0xffff'fff1U, 0xffff'ffffU}) {
     inbox in;
@@ -65,7 +65,7 @@ TEST_CASE("what is longer than a block is no message", "[eager_ring]") {
   }
 }
 
-TEST_CASE("a message over one that was not given back is no message", "[eager_ring]") {
+TEST_CASE("data over a message that was not released are not a message", "[eager_ring]") {
   const eager_ring ring{longest, ring_blocks};
   for (const std::uint64_t over : {1U, 2U, 3U}) {
     inbox in;

@@ -60,7 +60,7 @@ void check_refused(Call call, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("elements: bytes and the size of one", "[elements]") {
+TEST_CASE("elements: bytes and element size", "[elements]") {
   std::vector<std::byte> memory(24);
   const elements all{std::span{memory}, 8};
   CHECK(all.size() == 3);
@@ -161,7 +161,7 @@ TEST_CASE("byte operators: operands keep their sides, at any count, size and ali
   }
 }
 
-TEST_CASE("byte operators: those that commute write to the operand that is there", "[elements]") {
+TEST_CASE("byte operators: those that commute write to an operand in place", "[elements]") {
   const auto op = reduction::of_bytes(mix(1, 1, true), 1);
   CHECK(op.commutes());
   std::byte mine[1] = {std::byte{1}};
@@ -170,7 +170,7 @@ TEST_CASE("byte operators: those that commute write to the operand that is there
   CHECK(mine[0] == std::byte{11});  // operands exchanged, since it commutes
 }
 
-TEST_CASE("byte operators: an exception passes, and the function lives as long as the reduction",
+TEST_CASE("byte operators: exceptions propagate, and the function lives as long as the reduction",
           "[elements]") {
   reduction op;
   {

@@ -12,7 +12,7 @@
 using Catch::Contains;
 using chorale::errc;
 
-TEST_CASE("error: every code has a message of its own, and other numbers are owned up to", "[error]") {
+TEST_CASE("error: every code has its own message, and other numbers are unknown errors", "[error]") {
   std::set<std::string> messages;
   for (int value = 1; value <= static_cast<int>(errc::misuse); ++value) {
     const std::string message = chorale::category().message(value);
@@ -40,7 +40,7 @@ TEST_CASE("error: carries code, text and ranks, and is a std::system_error", "[e
   CHECK_THROWS_AS([&] { throw e; }(), std::system_error);
 }
 
-TEST_CASE("error: a code of another rank is one that there is", "[error]") {
+TEST_CASE("error: an unknown code of another rank is replaced by a known one", "[error]") {
   for (int sent = 1; sent <= static_cast<int>(errc::misuse); ++sent) {
     CHECK(chorale::code_to_send(chorale::code_received(sent)) == sent);
     CHECK(chorale::code_received(sent) == static_cast<errc>(sent));

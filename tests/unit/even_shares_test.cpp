@@ -42,8 +42,9 @@ TEST_CASE("even shares of more than the address space can hold do not overflow",
   for (int r = 1; r < 7; ++r) CHECK(layout[r].offset == layout[r - 1].offset + layout[r - 1].bytes);
 }
 
-TEST_CASE("the shares of ranks that write into an owner's memory cover the buffer, the owner's the largest",
-          "[shares]") {
+TEST_CASE(
+    "shares of ranks that write into an owner's memory cover the buffer, and the owner's is the largest",
+    "[shares]") {
   for (const int ranks : {1, 2, 3, 5, 7, 13, 16, 17, 33}) {
     for (const int owner : {0, ranks / 2, ranks - 1}) {
       for (const std::size_t granule : {4U, 12U, 4096U}) {

@@ -51,7 +51,7 @@ struct scene {
 
 }  // namespace
 
-TEST_CASE("a wait for a rank that answers goes on for ever", "[liveness]") {
+TEST_CASE("a wait for a rank that answers never ends", "[liveness]") {
   scene s;
   auto wait = s.detector.begin(1);
   int reports = 0;
@@ -66,7 +66,7 @@ TEST_CASE("a wait for a rank that answers goes on for ever", "[liveness]") {
   CHECK(reports == 8);
 }
 
-TEST_CASE("a program that polls is told of stalls and has no deadline, who passes by neither", "[liveness]") {
+TEST_CASE("polling reports stalls and has no deadline; passing has neither", "[liveness]") {
   scene s({.silence = 2s, .stall = 10s, .deadline = 5s});
   auto wait = s.detector.begin(1);
   const auto reports_in = [&](failure_detector::duration time) {
@@ -92,7 +92,7 @@ TEST_CASE("a program that polls is told of stalls and has no deadline, who passe
   CHECK(s.verdict_on(wait).what == outcome::dead);
 }
 
-TEST_CASE("silence is the time since the first question without an answer", "[liveness]") {
+TEST_CASE("silence is the time since the first unanswered question", "[liveness]") {
   scene s;
   auto wait = s.detector.begin(1);
   s.pass(1min);
@@ -108,7 +108,7 @@ TEST_CASE("silence is the time since the first question without an answer", "[li
   CHECK(s.detector.suspects().empty());
 }
 
-TEST_CASE("a few lost questions are no silence", "[liveness]") {
+TEST_CASE("a few lost questions are not silence", "[liveness]") {
   scene s{{.silence = 100ms, .stall = 1h}};
   auto wait = s.detector.begin(1);
   for (unsigned i = 0; i + 1 < failure_detector::fewest_questions; ++i) s.detector.ask(1);
@@ -118,7 +118,7 @@ TEST_CASE("a few lost questions are no silence", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::silent);
 }
 
-TEST_CASE("silence ends only waits that may be for the silent peer", "[liveness]") {
+TEST_CASE("silence ends only waits that may depend on the silent peer", "[liveness]") {
   scene s;
   auto for_it = s.detector.begin(3);
   auto for_any = s.detector.begin(-1);
@@ -135,7 +135,7 @@ TEST_CASE("silence ends only waits that may be for the silent peer", "[liveness]
   CHECK(s.verdict_on(for_another).what != outcome::silent);
 }
 
-TEST_CASE("a peer whose process runs is not lost however silent it is", "[liveness]") {
+TEST_CASE("a silent peer is not lost while its process runs", "[liveness]") {
   scene s;
   const int awaited = GENERATE(1, -1);
   auto wait = s.detector.begin(awaited);
@@ -152,25 +152,25 @@ TEST_CASE("a peer whose process runs is not lost however silent it is", "[livene
   CHECK(s.verdict_on(wait) == failure_detector::verdict{outcome::silent, 1});
 }
 
-TEST_CASE("time in which this rank did not run is not held against the others", "[liveness]") {
+TEST_CASE("time in which this rank did not run does not count against peers", "[liveness]") {
   scene s{{.silence = 2s, .stall = 10s, .deadline = 20s}};
   auto wait = s.detector.begin(1);
   s.pass_asking(1, 1s);
   s.gap(1h);
   CHECK(s.verdict_on(wait).what == outcome::go_on);
   CHECK(s.detector.waited(wait) == 1s + failure_detector::longest_gap);
-  SECTION("who is silent nevertheless is found") {
+  SECTION("a silent peer is still detected") {
     s.pass_asking(1, 600ms);
     CHECK(s.verdict_on(wait).what == outcome::silent);
   }
-  SECTION("who answers then is not") {
+  SECTION("a peer that answers is not lost") {
     s.detector.hear(1);
     s.pass(1s);
     CHECK(s.verdict_on(wait).what == outcome::go_on);
   }
 }
 
-TEST_CASE("a clock that stands still or goes back does no harm", "[liveness]") {
+TEST_CASE("a clock that stops or runs backwards does no harm", "[liveness]") {
   scene s;
   const auto before = s.detector.attended();
   s.detector.look(s.now);
@@ -180,7 +180,7 @@ TEST_CASE("a clock that stands still or goes back does no harm", "[liveness]") {
   CHECK(s.detector.attended() == before + 100ms);
 }
 
-TEST_CASE("who has left is given up when its last messages must have come", "[liveness]") {
+TEST_CASE("a wait for a peer that has left ends when its last messages must have arrived", "[liveness]") {
   scene s;
   SECTION("during the wait") {
     auto wait = s.detector.begin(1);
@@ -209,7 +209,7 @@ TEST_CASE("who has left is given up when its last messages must have come", "[li
   }
 }
 
-TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
+TEST_CASE("a wait for any rank fails when all have left", "[liveness]") {
   scene s;
   auto wait = s.detector.begin(-1);
   s.detector.leave(1);
@@ -222,7 +222,7 @@ TEST_CASE("a wait for any rank is in vain when all have left", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::left);
 }
 
-TEST_CASE("a dead rank ends every wait, later where nobody waits for it", "[liveness]") {
+TEST_CASE("a dead rank ends every wait, later if the wait is not for it", "[liveness]") {
   scene s;
   auto for_it = s.detector.begin(1);
   auto for_another = s.detector.begin(2);
@@ -235,7 +235,7 @@ TEST_CASE("a dead rank ends every wait, later where nobody waits for it", "[live
   SECTION("another rank has no farewell either") {
     s.detector.deny_farewell(1);
   }
-  SECTION("nobody says anything") {
+  SECTION("no rank answers") {
     s.pass(2s);
   }
   const auto verdict = s.verdict_on(for_another);
@@ -243,7 +243,7 @@ TEST_CASE("a dead rank ends every wait, later where nobody waits for it", "[live
   CHECK(verdict.peer == 1);
 }
 
-TEST_CASE("a farewell that comes after the end of the process was no death", "[liveness]") {
+TEST_CASE("a farewell that arrives after the end of the process means no death", "[liveness]") {
   scene s;
   auto wait = s.detector.begin(2);
   s.detector.die(1);
@@ -254,7 +254,7 @@ TEST_CASE("a farewell that comes after the end of the process was no death", "[l
   CHECK(s.verdict_on(wait).what == outcome::go_on);
 }
 
-TEST_CASE("a deadline ends a wait for whomever, without one nothing does", "[liveness]") {
+TEST_CASE("a deadline ends a wait for any rank; without one nothing does", "[liveness]") {
   scene s{{.silence = 2s, .stall = 10s, .deadline = 1s}};
   auto wait = s.detector.begin(-1);
   s.pass(1s);
@@ -263,14 +263,14 @@ TEST_CASE("a deadline ends a wait for whomever, without one nothing does", "[liv
   CHECK(s.verdict_on(wait).what == outcome::deadline);
 }
 
-TEST_CASE("a group of one rank waits for nobody in vain", "[liveness]") {
+TEST_CASE("a group of one rank never waits in vain", "[liveness]") {
   scene s{{.silence = 1s, .stall = 1h}, 1};
   auto wait = s.detector.begin(-1);
   s.pass(1min);
   CHECK(s.verdict_on(wait).what == outcome::go_on);
 }
 
-TEST_CASE("what has come while this rank did not run is looked for before the wait ends", "[liveness]") {
+TEST_CASE("events that arrived while this rank did not run are checked before a wait ends", "[liveness]") {
   scene s{{.silence = 2s, .stall = 1h, .deadline = 300ms}};
   auto wait = s.detector.begin(1);
   s.pass(20ms);
@@ -307,7 +307,7 @@ TEST_CASE("what has come while this rank did not run is looked for before the wa
   CHECK(verdict.peer == 1);
 }
 
-TEST_CASE("what one look suspects and the next does not ends no wait", "[liveness]") {
+TEST_CASE("a suspicion that the next look does not confirm ends no wait", "[liveness]") {
   scene s{{.silence = 2s, .stall = 1h}};
   auto wait = s.detector.begin(-1);
   s.detector.die(1);

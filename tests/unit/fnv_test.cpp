@@ -17,7 +17,7 @@ TEST_CASE("fnv1a: the published values", "[fnv]") {
   STATIC_REQUIRE(fnv1a("foobar") == 0x85944171f73967e8ULL);
 }
 
-TEST_CASE("fnv1a: goes on from what was before, and takes numbers byte by byte", "[fnv]") {
+TEST_CASE("fnv1a: continues from a previous hash, and hashes numbers byte by byte", "[fnv]") {
   CHECK(fnv1a("bar", fnv1a("foo")) == fnv1a("foobar"));
   CHECK(fnv1a(std::uint32_t{0x64636261}) == fnv1a("abcd"));
   CHECK(fnv1a(std::uint8_t{0xff}) == fnv1a("\xff"));

@@ -10,7 +10,7 @@
 
 using chorale::frame_arena;
 
-TEST_CASE("a frame that was given back serves the next of its size", "[frame_arena]") {
+TEST_CASE("a freed frame is reused for the next of its size", "[frame_arena]") {
   frame_arena arena;
   for (const std::size_t bytes : {1U, 100U, 128U, 1000U, 4000U}) {
     void* first = frame_arena::allocate(&arena, bytes);
@@ -22,7 +22,7 @@ TEST_CASE("a frame that was given back serves the next of its size", "[frame_are
   }
 }
 
-TEST_CASE("frames that live at once do not overlap and are aligned", "[frame_arena]") {
+TEST_CASE("live frames do not overlap and are aligned", "[frame_arena]") {
   frame_arena arena;
   struct frame {
     unsigned char* at;
@@ -47,7 +47,7 @@ TEST_CASE("frames that live at once do not overlap and are aligned", "[frame_are
   }
 }
 
-TEST_CASE("without an arena and for large frames the heap serves", "[frame_arena]") {
+TEST_CASE("large frames and frames without an arena come from the heap", "[frame_arena]") {
   frame_arena arena;
   void* from_heap = frame_arena::allocate(nullptr, 64);
   void* large = frame_arena::allocate(&arena, 1 << 16);

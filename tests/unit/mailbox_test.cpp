@@ -20,7 +20,7 @@ constexpr std::uint64_t wrap = std::uint64_t{1} << 48;
 
 }  // namespace
 
-TEST_CASE("a signal satisfies those who wait for it or for an earlier call", "[mailbox]") {
+TEST_CASE("a signal satisfies waits for its call or an earlier one", "[mailbox]") {
   const auto word = [](std::uint64_t number) { return signal_word({number, 0x1234'5678}); };
   for (const std::uint64_t base : {std::uint64_t{1}, std::uint64_t{1000}, wrap - 3, wrap, wrap + 1,
                                    2 * wrap - 1, std::uint64_t{1} << 47, (std::uint64_t{1} << 47) - 1}) {
@@ -34,13 +34,13 @@ TEST_CASE("a signal satisfies those who wait for it or for an earlier call", "[m
   }
 }
 
-TEST_CASE("memory that nobody has written satisfies no call", "[mailbox]") {
+TEST_CASE("unwritten memory satisfies no wait", "[mailbox]") {
   CHECK_FALSE(reached(0, signal_word({1, 0})));
   CHECK_FALSE(reached(0, signal_word({1, 0xffff'ffff})));
   CHECK_FALSE(reached(0, signal_word({2, 7})));
 }
 
-TEST_CASE("the signature in a signal does not take part in the comparison of numbers", "[mailbox]") {
+TEST_CASE("the signature in a signal does not affect the comparison of call numbers", "[mailbox]") {
   CHECK(reached(signal_word({5, 0}), signal_word({5, 0xffff'ffff})));
   CHECK(reached(signal_word({5, 0xffff'ffff}), signal_word({5, 0})));
   CHECK(signal_word({5, 0}) != signal_word({5, 1}));
@@ -48,7 +48,7 @@ TEST_CASE("the signature in a signal does not take part in the comparison of num
   CHECK_FALSE(reached(signal_word({5, 0xffff'ffff}), signal_word({6, 0})));
 }
 
-TEST_CASE("blocks follow one another, apart from each other and from the words", "[mailbox]") {
+TEST_CASE("blocks follow each other without overlapping each other or the words", "[mailbox]") {
   for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
     for (const std::size_t size : {256U, 257U, 320U, 1025U, 3073U, 4085U, 8192U, 8193U}) {
       const mailbox_layout layout{size, blocks};
@@ -71,7 +71,7 @@ TEST_CASE("blocks follow one another, apart from each other and from the words",
   CHECK(mailbox_layout::blocks_offset >= mailbox_layout::notification_offset + 64);
 }
 
-TEST_CASE("the end behind a block is that of the next message", "[mailbox]") {
+TEST_CASE("end_after() gives the end of the next message's block", "[mailbox]") {
   for (const std::uint32_t blocks : {2U, 3U, 16U, 1024U}) {
     for (const std::size_t size : {256U, 1000U, 8192U, 8256U}) {
       const mailbox_layout layout{size, blocks};
@@ -84,7 +84,7 @@ TEST_CASE("the end behind a block is that of the next message", "[mailbox]") {
   }
 }
 
-TEST_CASE("a message of at most 48 bytes lies in one cache line with its counter", "[mailbox]") {
+TEST_CASE("a message of at most 48 bytes shares a cache line with its counter", "[mailbox]") {
   CHECK(mailbox_layout::one_line_bytes == 48);
   for (std::size_t size = 256; size <= 8256; size += 50) {
     const mailbox_layout layout{size, 3};
@@ -128,7 +128,7 @@ TEST_CASE("a short message has little padding, and the payload of a longer one b
   }
 }
 
-TEST_CASE("the counter of a block never has the value that lies there from the last round", "[mailbox]") {
+TEST_CASE("the counter of a block never equals its value of the previous round", "[mailbox]") {
   // Message number n (from 0) carries the low 32 bits of n + 1 and is in block n mod blocks.
   const auto counter = [](std::uint64_t n) { return static_cast<std::uint32_t>(n + 1); };
   for (const std::uint32_t blocks : {2U, 3U, 8U, 1024U}) {
@@ -140,7 +140,7 @@ TEST_CASE("the counter of a block never has the value that lies there from the l
   }
 }
 
-TEST_CASE("a message that a device copies byte by byte has not arrived before its last byte that changes",
+TEST_CASE("a message that a device copies byte by byte arrives only with its last byte that changes",
           "[mailbox]") {
   const auto bytes_of = [](std::uint64_t n, std::uint32_t call) {
     std::array<std::byte, sizeof(mailbox_trailer)> raw{};
@@ -168,8 +168,7 @@ TEST_CASE("a message that a device copies byte by byte has not arrived before it
   }
 }
 
-TEST_CASE("a signal that a device writes byte by byte is never of a later call than it will be",
-          "[mailbox]") {
+TEST_CASE("a signal that a device writes byte by byte never appears to be of a later call", "[mailbox]") {
   for (const std::uint64_t number :
        {std::uint64_t{1}, std::uint64_t{0xff}, std::uint64_t{0x100}, std::uint64_t{0xffff},
         std::uint64_t{0x1'0000}, std::uint64_t{0xff'ffff}, std::uint64_t{1} << 40}) {
@@ -184,7 +183,7 @@ TEST_CASE("a signal that a device writes byte by byte is never of a later call t
   }
 }
 
-TEST_CASE("send queues are accounted for as mlx5 lays them out", "[mailbox]") {
+TEST_CASE("the memory of send queues is computed for the layout of mlx5", "[mailbox]") {
   // 192 bytes of header, 4 of a length and 512 of data are 12 units of 64; 128 of these are 96 KiB.
   CHECK(queue_pair_bytes(128, 512) == 512 + 128 * 1024);
   CHECK(queue_pair_bytes(128, 8256) == queue_pair_bytes(128, 512));

@@ -79,7 +79,7 @@ TEST_CASE("formulas follow the papers", "[model]") {
   CHECK(rules_by_formula(operation::allgather, 4, std::vector<std::string>{"my_own"}).empty());
 }
 
-TEST_CASE("estimates are of some size for all algorithms of the library", "[model]") {
+TEST_CASE("estimates are finite for all algorithms of the library", "[model]") {
   for (const auto& m : tuning_table::built_in()->rows()) {
     for (const int ranks : {1, 2, 3, 5, 7, 13, 33, 100000}) {
       for (const std::size_t bytes :
@@ -107,7 +107,7 @@ TEST_CASE("with P2's parameters the degrees of P2 figure 11 are chosen", "[model
   }
 }
 
-TEST_CASE("degree 3 of 16 ranks is chosen, since each sender costs a start", "[model]") {
+TEST_CASE("degree 3 is chosen on 16 ranks, since each sender costs a startup", "[model]") {
   CHECK(chosen(operation::reduce, 16, 8, degrees) == "degree_k<3>");
   CHECK(chosen(operation::reduce, 1024, 8, degrees) == "degree_k<3>");
   CHECK(chosen(operation::reduce, 16, 1 << 20, degrees) == "degree_k<1>");
@@ -142,7 +142,7 @@ TEST_CASE("P4 sections 2.3 and 4.3: recursive doubling, Bruck and the ring, each
   CHECK(chosen(operation::allgather, 64, 2 * megabyte, allgathers) == "ring");
 }
 
-TEST_CASE("limits between rules are exact to the byte, and of equals the first is chosen", "[model]") {
+TEST_CASE("limits between rules are exact to the byte, and the first of equals is chosen", "[model]") {
   for (const int ranks : {3, 16, 33, 100}) {
     const auto rules = rules_by_formula(operation::allgather, ranks, allgathers);
     REQUIRE(!rules.empty());
@@ -165,7 +165,7 @@ TEST_CASE("limits between rules are exact to the byte, and of equals the first i
   }
 }
 
-TEST_CASE("where something was measured, formulas say nothing", "[model][tuning]") {
+TEST_CASE("formulas do not override measurements", "[model][tuning]") {
   const auto& table = *tuning_table::built_in();
   for (const auto& m : table.rows()) {
     const std::vector<std::string> names{m.algorithm, "no_such"};

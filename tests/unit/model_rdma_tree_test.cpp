@@ -170,7 +170,7 @@ TEST_CASE("P2 figure 11: the best degree", "[model]") {
   for (const int k : {1, 7, 15}) CHECK(degree_k_reduce(16, 3, 4).worst < degree_k_reduce(16, k, 4).worst);
 }
 
-TEST_CASE("models refuse what is no group, degree or block", "[model]") {
+TEST_CASE("models refuse invalid groups, degrees and blocks", "[model]") {
   CHECK_THROWS_AS(binomial_broadcast(0, 4), chorale::error);
   CHECK_THROWS_AS(broadcast_step(4, 1), chorale::error);
   CHECK_THROWS_AS(degree_k_reduce(0, 3, 4), chorale::error);

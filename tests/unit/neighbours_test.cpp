@@ -54,7 +54,7 @@ TEST_CASE("messages are ordered by the distance of their peers, those of one pee
   }
 }
 
-TEST_CASE("a list that is in order is not copied", "[neighbours]") {
+TEST_CASE("a sorted list is not copied", "[neighbours]") {
   std::vector<outgoing> memory;
   const auto list = messages({3, 4, 4, 0, 1});
   const std::span<const outgoing> all{list};

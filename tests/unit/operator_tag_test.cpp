@@ -71,7 +71,8 @@ TEST_CASE("operator tags: fixed for the library's operators", "[operators]") {
   CHECK(chorale::describe_operator(0) == "no operator");
 }
 
-TEST_CASE("operator tags: no two types have one, however a compiler spells them", "[operators]") {
+TEST_CASE("operator tags: different types have different tags, even if a compiler spells them alike",
+          "[operators]") {
   const auto first = [](int a, int b) { return a + b; };
   const auto second = [](int a, int b) { return a * b; };
   const auto left = [](auto a, auto) { return a; };
@@ -100,7 +101,7 @@ TEST_CASE("operator tags: no two types have one, however a compiler spells them"
   CHECK(first(1, 2) + second(1, 2) + left(1, 2) + right(1, 2) + closure(1, 2) == 11);
 }
 
-TEST_CASE("operator tags: one for a type, in every file and each time", "[operators]") {
+TEST_CASE("operator tags: a type has the same tag in every file and every time", "[operators]") {
   CHECK(elsewhere::tag_of_shared() == operator_tag<elsewhere::shared>());
   CHECK(elsewhere::tag_of_shared() == operator_tag<const elsewhere::shared&>());
   CHECK(elsewhere::tag_of_shared_closure() == tag_of(elsewhere::shared_closure()));
@@ -109,7 +110,7 @@ TEST_CASE("operator tags: one for a type, in every file and each time", "[operat
   CHECK(tag_of(captures(1)) == tag_of(captures(2)));  // the state is not compared
 }
 
-TEST_CASE("operator tags: a name is all that counts of an operator that has one", "[operators]") {
+TEST_CASE("operator tags: the tag of a named operator depends only on its name", "[operators]") {
   const auto mine = named<"combination">(sum_of);
   STATIC_REQUIRE(operator_tag<decltype(mine)>() >= 0x8000'0000U);
   CHECK(tag_of(mine) == elsewhere::tag_of_named());

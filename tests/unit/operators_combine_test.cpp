@@ -146,7 +146,7 @@ TEST_CASE("combine: structs, with an operator that does not commute", "[operator
   check_all<affine>([](const affine& f, const affine& g) { return compose{}(f, g); });
 }
 
-TEST_CASE("combine: std::byte elements, and elements that cannot be made by default", "[operators]") {
+TEST_CASE("combine: std::byte elements, and elements without a default constructor", "[operators]") {
   std::byte left[3] = {std::byte{1}, std::byte{2}, std::byte{4}};
   std::byte right[3] = {std::byte{8}, std::byte{2}, std::byte{5}};
   chorale::combine(left, right, right, 3, chorale::bitwise_or);
@@ -168,7 +168,7 @@ TEST_CASE("combine: std::byte elements, and elements that cannot be made by defa
   CHECK(result == 2);
 }
 
-TEST_CASE("types: tags hold kind and size, the same whatever the compiler", "[operators]") {
+TEST_CASE("types: tags hold kind and size, and are the same for all compilers", "[operators]") {
   using chorale::type_tag;
   STATIC_REQUIRE(type_tag<bool>() == 0x0100'0001);
   STATIC_REQUIRE(type_tag<char>() == 0x0200'0001);

@@ -32,7 +32,7 @@ static_assert(chorale::commutes<chorale::max_at_t, std::pair<float, int>>);
 static_assert(!chorale::commutes<chorale::max_at_t, placed<std::pair<int, int>>>);
 static_assert(placed{1.5, 3} == placed<double>{1.5, 3});
 
-TEST_CASE("minimum and maximum with place: of equal values the smaller place", "[operators]") {
+TEST_CASE("minimum and maximum with place: equal values give the smaller place", "[operators]") {
   STATIC_REQUIRE(min_at(placed{2, 7}, placed{3, 1}) == placed{2, 7});
   STATIC_REQUIRE(min_at(placed{3, 7}, placed{2, 9}) == placed{2, 9});
   STATIC_REQUIRE(max_at(placed{2, 7}, placed{3, 1}) == placed{3, 1});

@@ -62,7 +62,7 @@ TEST_CASE("standard function objects have the tags of the library's operators", 
   STATIC_REQUIRE(operator_tag<std::bit_xor<unsigned>>() == operator_tag<chorale::bitwise_xor_t>());
 }
 
-TEST_CASE("standard function objects compute what the library's operators do", "[operators]") {
+TEST_CASE("standard function objects compute the same as the library's operators", "[operators]") {
   using limits = std::numeric_limits<int>;
   CHECK(combined(std::plus<>{}, limits::max(), 1) == limits::min());  // no undefined overflow
   CHECK(combined(std::plus<int>{}, limits::max(), 1) == limits::min());
@@ -76,7 +76,7 @@ TEST_CASE("standard function objects compute what the library's operators do", "
   CHECK(combined(std::plus<>{}, vector2{1, 2}, vector2{3, 4}) == vector2{4, 6});
 }
 
-TEST_CASE("standard function objects go further than the library's operators", "[operators]") {
+TEST_CASE("standard function objects accept types that the library's operators do not", "[operators]") {
   STATIC_REQUIRE(!reduction_operator<chorale::sum_t, bool> && reduction_operator<std::plus<>, bool>);
   CHECK(combined(std::plus<>{}, true, true));
   CHECK_FALSE(combined(std::multiplies<>{}, true, false));

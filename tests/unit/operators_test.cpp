@@ -198,7 +198,7 @@ TEST_CASE("operators: bool by truth table", "[operators]") {
   }
 }
 
-TEST_CASE("operators: structs, by their own operators; of equals the left one wins", "[operators]") {
+TEST_CASE("operators: structs by their own operators; of equal operands the left one wins", "[operators]") {
   CHECK(chorale::sum(point{1, 2}, point{10, 20}) == point{11, 22});
   CHECK(chorale::min(located{3, 0}, located{3, 1}) == located{3, 0});
   CHECK(chorale::max(located{3, 0}, located{3, 1}) == located{3, 0});

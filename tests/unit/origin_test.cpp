@@ -38,7 +38,7 @@ driver made_up(bool knows_children) {
 
 }  // namespace
 
-TEST_CASE("a child knows what its parent made", "[origin]") {
+TEST_CASE("a child recognizes objects of its parent", "[origin]") {
   const origin mine;
   CHECK(mine.is_here());
   CHECK(support::in_child([&] {
@@ -50,7 +50,7 @@ TEST_CASE("a child knows what its parent made", "[origin]") {
   CHECK(mine.is_here());
 }
 
-TEST_CASE("a child that no handler of fork() has heard of knows what its parent made", "[origin]") {
+TEST_CASE("a child made without fork() handlers recognizes objects of its parent", "[origin]") {
   const origin mine;
   const pid_t child = _Fork();
   if (child == 0) {
@@ -64,7 +64,7 @@ TEST_CASE("a child that no handler of fork() has heard of knows what its parent 
   CHECK(mine.is_here());
 }
 
-TEST_CASE("what a process made ends there alone", "[origin]") {
+TEST_CASE("objects are destroyed only in the process that made them", "[origin]") {
   ended = 0;
   std::optional<process_bound<counted>> in_place{std::in_place, std::in_place};
   process_bound_ptr<counted> owned{new counted};
@@ -85,7 +85,7 @@ TEST_CASE("what a process made ends there alone", "[origin]") {
   CHECK(ended == 2);
 }
 
-TEST_CASE("objects of a device end in a child only if the device knows children", "[origin]") {
+TEST_CASE("device objects are destroyed in a child only if the device supports children", "[origin]") {
   for (const bool knows : {false, true}) {
     const driver provider = made_up(knows);
     ibv_pd pd{};

@@ -78,7 +78,8 @@ TEST_CASE("an answer is judged once, and names both calls if they differ", "[liv
   CHECK(!all.known.judge_newest(2, now, start));
 }
 
-TEST_CASE("a rank that goes on from an exchange is overdue after eight answers and a second", "[liveness]") {
+TEST_CASE("a rank that has continued after an exchange is overdue after eight answers and a second",
+          "[liveness]") {
   pair_of_ranks all;
   const call_id now = all.both(operation::exchange);
   all.theirs.next(operation::barrier);
@@ -132,11 +133,11 @@ TEST_CASE("a message of another call raises a doubt of the right one, across the
   CHECK(in_doubt(wrap - 1, 3) == wrap - 1);
 }
 
-TEST_CASE("what does not fit in a call that is the same is a mismatch when it is seen twice", "[liveness]") {
+TEST_CASE("an unexpected message in a matching call is a mismatch when it is seen twice", "[liveness]") {
   pair_of_ranks all;
   all.both(operation::gather, 0);
   const call_id now = all.both(operation::gather, 0);
-  SECTION("a message of it was left over") {
+  SECTION("an earlier message was left over") {
     all.known.take(2, all.theirs.about(1));
     REQUIRE(all.known.has_told(2, peer_calls::in_doubt(now, 1)));
     CHECK(!all.known.compare(2, now, 1));
@@ -156,7 +157,7 @@ TEST_CASE("what does not fit in a call that is the same is a mismatch when it is
     all.known.take(2, all.theirs.about(2));
     for (int i = 0; i < 5; ++i) CHECK(!all.known.compare(2, now, 2));
   }
-  SECTION("nothing is known of the other") {
+  SECTION("nothing is known of the peer") {
     const auto no = all.known.compare(2, now, 2);
     REQUIRE(no);
     CHECK(has(no->what(), "call 2 on rank 1 is gather with root 0, on rank 2 it is another one"));
@@ -189,7 +190,7 @@ TEST_CASE("a survey asks the lowest ranks first, again every 40 ms, and ends", "
   CHECK(survey.is_answered(start + 501ms));
 }
 
-TEST_CASE("texts of ranks begin with those that are waited for, and end", "[liveness]") {
+TEST_CASE("texts about ranks begin with the awaited ranks, and are limited in length", "[liveness]") {
   status_answer waits;
   waits.waits_for = 4;
   status_answer computes;
@@ -205,7 +206,7 @@ TEST_CASE("texts of ranks begin with those that are waited for, and end", "[live
   CHECK(has(list_of(many), " and 4 more"));
 }
 
-TEST_CASE("farewells tell which calls did not match, and nothing where they did", "[call]") {
+TEST_CASE("farewells tell which calls did not match", "[call]") {
   status_page page;
   std::uint64_t calls = 0;
   const auto next = [&](int root) {

@@ -99,7 +99,7 @@ TEST_CASE("whole elements", "[reduction]") {
   CHECK(op.whole(47) == 32);
 }
 
-TEST_CASE("what commutes", "[reduction]") {
+TEST_CASE("which operators commute", "[reduction]") {
   CHECK(reduction::of<int>(chorale::sum).commutes());
   CHECK(reduction::of<double>(chorale::min).commutes());
   CHECK(reduction::of<std::complex<float>>(chorale::prod).commutes());
@@ -107,7 +107,7 @@ TEST_CASE("what commutes", "[reduction]") {
   CHECK_FALSE(reduction::of<std::uint32_t>(left_of{}).commutes());
 }
 
-TEST_CASE("nothing is combined with nothing", "[reduction]") {
+TEST_CASE("empty operands", "[reduction]") {
   CHECK(combined<std::uint32_t>(reduction::of<std::uint32_t>(chorale::sum), {}, {}, true).empty());
 }
 

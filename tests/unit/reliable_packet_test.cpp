@@ -48,7 +48,7 @@ TEST_CASE("a packet is read if it has the size of its type", "[reliable]") {
     CHECK_FALSE(read_packet(std::vector<std::byte>(size)).has_value());
 }
 
-TEST_CASE("an atomic request is read as it was written", "[reliable]") {
+TEST_CASE("an atomic request survives a round trip", "[reliable]") {
   atomic_body body{0x1234, 5, 6, 77, 8, static_cast<std::uint32_t>(atomic_operation::compare_swap), 0};
   auto bytes = packet_of(packet_type::atomic_request, sizeof body);
   std::memcpy(bytes.data() + sizeof(packet_header), &body, sizeof body);
@@ -84,7 +84,7 @@ TEST_CASE("accesses are checked by key, bounds and rights", "[reliable]") {
   CHECK(table.check(reading, begin, 1, true) == refusal_reason::rights);
 }
 
-TEST_CASE("memory is exposed as often as it was added, under the same key each time", "[reliable]") {
+TEST_CASE("memory stays exposed until removed as often as added, under the same key", "[reliable]") {
   exposures table{42};
   std::array<std::byte, 100> memory{};
   const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
@@ -103,7 +103,7 @@ TEST_CASE("memory is exposed as often as it was added, under the same key each t
   CHECK(table.add(std::span<const std::byte>{}, true) == 0);
 }
 
-TEST_CASE("memories under one key are checked each by itself", "[reliable]") {
+TEST_CASE("memories under one key are checked separately", "[reliable]") {
   exposures table{1};
   std::array<std::byte, 100> memory{};
   const std::span all{memory};

@@ -41,7 +41,7 @@ TEST_CASE("sequence numbers compare across the wrap", "[reliable]") {
   CHECK(caught_up(7, 7) == 7);
 }
 
-TEST_CASE("acknowledgements are believed only of what was sent", "[reliable]") {
+TEST_CASE("acknowledgements are accepted only for packets that were sent", "[reliable]") {
   packet_pool pool{64, 100};
   send_window out{pool, 0xfffffffeU};
   for (std::uint32_t i = 0; i < 4; ++i) {
@@ -62,7 +62,7 @@ TEST_CASE("acknowledgements are believed only of what was sent", "[reliable]") {
   CHECK(pool.in_use() == 0);
 }
 
-TEST_CASE("only what is missing is sent again", "[reliable]") {
+TEST_CASE("only missing packets are retransmitted", "[reliable]") {
   packet_pool pool{64, 100};
   send_window out{pool, 0xfffffff0U};
   for (std::uint32_t i = 0; i < 40; ++i) {
@@ -86,7 +86,7 @@ TEST_CASE("only what is missing is sent again", "[reliable]") {
   CHECK(resent(~std::uint64_t{1}, true) == std::vector<std::uint32_t>{0, 1});
 }
 
-TEST_CASE("packets past, expected, early and beyond", "[reliable]") {
+TEST_CASE("packets that are old, expected, early, and beyond the window", "[reliable]") {
   packet_pool pool{64, 100};
   receive_window in{pool, 0xffffffffU};
   CHECK(in.judge(0xfffffffeU) == verdict::duplicate);
@@ -111,7 +111,7 @@ TEST_CASE("packets past, expected, early and beyond", "[reliable]") {
   CHECK(pool.in_use() == 0);
 }
 
-TEST_CASE("a packet that is too large or has no room is not kept", "[reliable]") {
+TEST_CASE("a packet that is too large or does not fit is not kept", "[reliable]") {
   packet_pool pool{64, 1};
   receive_window in{pool, 0};
   CHECK_FALSE(in.keep(3, std::vector<std::byte>(65)));
@@ -120,7 +120,7 @@ TEST_CASE("a packet that is too large or has no room is not kept", "[reliable]")
   CHECK(in.held() == 0b100);
 }
 
-TEST_CASE("a lossy way that reorders and repeats delivers each packet once and in order", "[reliable]") {
+TEST_CASE("with loss, reordering and duplication each packet is delivered once and in order", "[reliable]") {
   const auto seed = std::random_device{}();
   std::cout << "seed of the lossy way: " << seed << std::endl;
   std::mt19937 chance{seed};
@@ -203,7 +203,7 @@ TEST_CASE("timeouts follow the round trip and grow with failures", "[reliable]")
   CHECK(clock.timeout(1000) == round_trip::longest);
 }
 
-TEST_CASE("a loss halves what is sent ahead, arrivals restore it", "[reliable]") {
+TEST_CASE("a loss halves the window, acknowledgements restore it", "[reliable]") {
   send_allowance a{32};
   CHECK(a.packets() == 32);
   a.on_loss();

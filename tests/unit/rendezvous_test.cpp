@@ -22,7 +22,7 @@ clear_to_send answer_to(const rendezvous_sender& s, std::size_t bytes) {
 
 }  // namespace
 
-TEST_CASE("a rendezvous: asked, cleared, sent, over, and the next", "[rendezvous]") {
+TEST_CASE("a rendezvous: request, clearance, data, end, and the next", "[rendezvous]") {
   rendezvous_sender sender;
   rendezvous_receiver receiver;
   for (std::uint32_t n = 0; n < 3; ++n) {
@@ -44,7 +44,7 @@ TEST_CASE("a rendezvous: asked, cleared, sent, over, and the next", "[rendezvous
   }
 }
 
-TEST_CASE("what does not belong to a rendezvous is refused in words, and changes nothing", "[rendezvous]") {
+TEST_CASE("unexpected messages are refused with a reason, and change nothing", "[rendezvous]") {
   rendezvous_sender sender;
   CHECK(std::string{sender.on_clear(answer_to(sender, 0))}.find("not asked") != std::string::npos);
   sender.ask(over_4_gib);
@@ -75,7 +75,7 @@ TEST_CASE("what does not belong to a rendezvous is refused in words, and changes
   CHECK(receiver.on_placed(1) != nullptr);
 }
 
-TEST_CASE("a rendezvous of which the data come in blocks", "[rendezvous]") {
+TEST_CASE("a rendezvous whose data arrive in blocks", "[rendezvous]") {
   rendezvous_sender sender;
   rendezvous_receiver receiver;
   CHECK(receiver.on_copies(0) != nullptr);
@@ -96,7 +96,8 @@ TEST_CASE("a rendezvous of which the data come in blocks", "[rendezvous]") {
   }
 }
 
-TEST_CASE("whatever comes, bytes are only sent where this message may go", "[rendezvous]") {
+TEST_CASE("for any messages received, data are sent only to the destination of this message",
+          "[rendezvous]") {
   std::mt19937_64 random{support::seed()};
   INFO("seed " << support::seed());
   rendezvous_sender sender;

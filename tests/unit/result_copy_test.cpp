@@ -52,7 +52,7 @@ TEST_CASE("results are copied to the byte, through the caches and past them", "[
   }
 }
 
-TEST_CASE("parts of a long message are whole lines, about as long as each other, and fit into a slot",
+TEST_CASE("parts of a long message are whole cache lines of about equal length, and fit into a slot",
           "[copy]") {
   using chorale::part_bytes;
   CHECK(part_bytes(0, 64) == 0);

@@ -49,7 +49,7 @@ std::byte value(int rank, std::uint64_t number, std::size_t at) {
 
 }  // namespace
 
-TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads", "[shared_slots]") {
+TEST_CASE("shared slots: the last arriver, and no other rank, finds all payloads", "[shared_slots]") {
   std::mt19937_64 random{support::seed()};
   for (const int ranks : {1, 2, 3, 5, 8, 17}) {
     group all{ranks};
@@ -91,7 +91,7 @@ TEST_CASE("shared slots: whoever comes last, and nobody else, finds all payloads
   }
 }
 
-TEST_CASE("shared slots: the last rank sees who makes another call", "[shared_slots]") {
+TEST_CASE("shared slots: the last arriver detects a rank that makes another call", "[shared_slots]") {
   for (const auto& other : {numbered(9), numbered(8, 6)}) {
     for (int stranger = 0; stranger < 5; ++stranger) {
       group all{5};
@@ -110,7 +110,7 @@ TEST_CASE("shared slots: the last rank sees who makes another call", "[shared_sl
   }
 }
 
-TEST_CASE("shared slots: threads in many calls in a row", "[shared_slots]") {
+TEST_CASE("shared slots: threads in many consecutive calls", "[shared_slots]") {
   const int ranks = 4;
   const std::uint64_t calls = support::instrumented ? 500 : 20'000;
   group all{ranks};

@@ -52,7 +52,7 @@ task<> append(std::string& log, char c) {
 
 }  // namespace
 
-TEST_CASE("a task begins when it is resumed and not before", "[task]") {
+TEST_CASE("a task starts only when it is resumed", "[task]") {
   std::string log;
   auto t = append(log, 'a');
   CHECK(log.empty());
@@ -64,7 +64,7 @@ TEST_CASE("a task begins when it is resumed and not before", "[task]") {
   t.result();
 }
 
-TEST_CASE("values come through co_await, also those that can only be moved", "[task]") {
+TEST_CASE("co_await returns values, including move-only ones", "[task]") {
   auto outer = []() -> task<int> {
     const int first = co_await answer();
     const auto second = co_await box(8);
@@ -75,7 +75,7 @@ TEST_CASE("values come through co_await, also those that can only be moved", "[t
   CHECK(outer.result() == 50);
 }
 
-TEST_CASE("exceptions come through co_await and result()", "[task]") {
+TEST_CASE("co_await and result() rethrow exceptions", "[task]") {
   auto caught = []() -> task<std::string> {
     try {
       co_await thrower("inner");
@@ -93,7 +93,7 @@ TEST_CASE("exceptions come through co_await and result()", "[task]") {
   CHECK_THROWS_WITH(through.result(), "up");
 }
 
-TEST_CASE("a suspended task goes on where it stood, in the innermost frame", "[task]") {
+TEST_CASE("a suspended task resumes in its innermost frame", "[task]") {
   gate g;
   std::string log;
   const auto inner = [](gate& where, std::string& l) -> task<> {
@@ -114,7 +114,7 @@ TEST_CASE("a suspended task goes on where it stood, in the innermost frame", "[t
   CHECK(log == "oijp");
 }
 
-TEST_CASE("awaits in turn take no stack", "[task]") {
+TEST_CASE("consecutive awaits take no stack", "[task]") {
   constexpr int awaits = support::instrumented ? 1'000'000 : 10'000'000;
   auto loop = []() -> task<long> {
     long sum = 0;
@@ -125,7 +125,7 @@ TEST_CASE("awaits in turn take no stack", "[task]") {
   CHECK(loop.result() == 42L * awaits);
 }
 
-TEST_CASE("awaits in turn that are suspended take no stack", "[task]") {
+TEST_CASE("consecutive suspended awaits take no stack", "[task]") {
   constexpr int awaits = 1'000'000;
   gate g;
   auto loop = [](gate& where) -> task<long> {
@@ -177,7 +177,7 @@ TEST_CASE("a chain of awaits is resumed up to where it is suspended again", "[ta
   CHECK(top.result() == 115);
 }
 
-TEST_CASE("recursion of some depth is within the stack", "[task]") {
+TEST_CASE("moderate recursion fits into the stack", "[task]") {
   struct descent {
     static task<long> to(int depth) {
       if (depth == 0) co_return 0;
@@ -248,7 +248,7 @@ task<> noting(int, lender&, seen& s) {
 
 }  // namespace
 
-TEST_CASE("the first argument that lends frames lends this one: it is used again", "[task]") {
+TEST_CASE("the first argument with frames() provides the arena, which reuses frames", "[task]") {
   lender net;
   seen s;
   for (int i = 0; i < 3; ++i) {
@@ -272,7 +272,7 @@ task<> suspended_at(lender&, gate& g) {
 
 }  // namespace
 
-TEST_CASE("a task that is dropped before it ran is noted, others are not", "[task]") {
+TEST_CASE("a task destroyed before it ran is recorded, others are not", "[task]") {
   lender net;
   {
     auto awaited = with(net, 1);
@@ -293,7 +293,7 @@ TEST_CASE("a task that is dropped before it ran is noted, others are not", "[tas
   CHECK(net.arena.has_forgotten());  // `target`
 }
 
-TEST_CASE("a large frame knows its arena as well", "[task]") {
+TEST_CASE("a large frame also knows its arena", "[task]") {
   struct large {
     std::array<std::byte, 8192> room{};
   };

@@ -35,7 +35,7 @@ table<T> filled(int size, T value) {
 
 }  // namespace
 
-TEST_CASE("ring: every block reaches every rank, once, from the left neighbour who has it", "[topology]") {
+TEST_CASE("ring: every block reaches every rank once, from a left neighbour that has it", "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     auto has = filled<char>(size, 0);
     for (int r = 0; r < size; ++r) at(has, r, r) = 1;
@@ -58,7 +58,7 @@ TEST_CASE("ring: every block reaches every rank, once, from the left neighbour w
   }
 }
 
-TEST_CASE("all_pairs: every ordered pair once, each rank the target of one in a step", "[topology]") {
+TEST_CASE("all_pairs: every ordered pair once, and each rank receives from one rank per step", "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     auto met = filled<int>(size, 0);
     for (int i = 0; i < size - 1; ++i) {
@@ -180,7 +180,7 @@ TEST_CASE("bruck_alltoall: distances fit in int for the largest groups and radic
   }
 }
 
-TEST_CASE("nearest_steps: k steps and k partners, k + 1 where k and the ranks are odd", "[topology]") {
+TEST_CASE("nearest_steps: k steps and k partners, k + 1 if k and the number of ranks are odd", "[topology]") {
   for (int size = 1; size <= 33; ++size) {
     for (int wanted = -1; wanted <= size + 1; ++wanted) {
       const topology::nearest_steps chosen{size, wanted};

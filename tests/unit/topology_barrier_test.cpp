@@ -76,7 +76,7 @@ std::vector<knowledge> play_exchange(int size) {
 
 }  // namespace
 
-TEST_CASE("dissemination: after the last round everyone knows of everyone, and not before", "[topology]") {
+TEST_CASE("dissemination: every rank has heard from all after the last round, and not before", "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     INFO("size " << size);
     REQUIRE(dissemination::rounds_of(size) == ceil_log2(size));
@@ -108,7 +108,7 @@ TEST_CASE("dissemination: after the last round everyone knows of everyone, and n
   }
 }
 
-TEST_CASE("pairwise_exchange: everyone leaves knowing of everyone, and each signal has one waiter",
+TEST_CASE("pairwise_exchange: every rank leaves having heard from all, and each signal is awaited once",
           "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     INFO("size " << size);

@@ -43,7 +43,7 @@ int count_below(const std::vector<std::vector<int>>& children, int v) {
 
 }  // namespace
 
-TEST_CASE("binomial: children are those of the played broadcast, for every size, root and rank",
+TEST_CASE("binomial: children are those of the simulated broadcast, for every size, root and rank",
           "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     const auto expected = play(size);
@@ -73,7 +73,8 @@ TEST_CASE("binomial: children are those of the played broadcast, for every size,
   }
 }
 
-TEST_CASE("binomial: every rank has the data after ceil(log2 n) steps of one message a rank", "[topology]") {
+TEST_CASE("binomial: every rank has the data after ceil(log2 n) steps of one message per rank",
+          "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     int steps = 0;
     for (long long reach = 1; reach < size; reach *= 2) ++steps;

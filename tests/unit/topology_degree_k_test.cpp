@@ -63,7 +63,7 @@ std::vector<int> list(const degree_k::child_range& range) {
 
 }  // namespace
 
-TEST_CASE("degree_k: the messages are those of the played reduction, for every size and degree",
+TEST_CASE("degree_k: the messages are those of the simulated reduction, for every size and degree",
           "[topology]") {
   for (const int degree : degrees) {
     for (int size = 1; size <= 65; ++size) {
@@ -141,7 +141,7 @@ TEST_CASE("degree_k: degree 1 is the binomial tree of figure 3a, degree 3 on 4 r
   CHECK(list(degree_k{0, 4, 3}.children()) == std::vector<int>{1, 2, 3});
 }
 
-TEST_CASE("degree_k: any root hears of the result by one message from rank 0", "[topology]") {
+TEST_CASE("degree_k: any root gets the result by one message from rank 0", "[topology]") {
   for (int size = 1; size <= 65; ++size) {
     for (int root = 0; root < size; ++root) {
       for (int rank = 0; rank < size; ++rank) {

@@ -18,7 +18,7 @@ static_assert(dissemination_k{0, 16, 3}.size() == 2 && dissemination_k{0, 17, 3}
 static_assert(dissemination_k{1, 16, 3}[1].to(2) == 13 && dissemination_k{1, 16, 3}[1].from(0) == 13);
 }  // namespace
 
-TEST_CASE("after its rounds everyone knows of everyone", "[topology][dissemination]") {
+TEST_CASE("after the last round every rank has heard from all", "[topology][dissemination]") {
   for (const int k : {1, 2, 3, 5, 7, 15}) {
     for (int size = 1; size <= 65; ++size) {
       INFO("k " << k << ", size " << size);
@@ -45,7 +45,7 @@ TEST_CASE("after its rounds everyone knows of everyone", "[topology][disseminati
   }
 }
 
-TEST_CASE("a rank hears from another at most once", "[topology][dissemination]") {
+TEST_CASE("a rank signals another at most once", "[topology][dissemination]") {
   for (const int k : {1, 2, 3, 7, 31}) {
     for (int size = 1; size <= 65; ++size) {
       std::multiset<int> heard;
@@ -59,7 +59,7 @@ TEST_CASE("a rank hears from another at most once", "[topology][dissemination]")
   }
 }
 
-TEST_CASE("with k = 1 it is dissemination", "[topology][dissemination]") {
+TEST_CASE("k = 1 is dissemination", "[topology][dissemination]") {
   for (int size = 1; size <= 33; ++size) {
     const dissemination one{size - 1, size};
     const dissemination_k other{size - 1, size, 1};

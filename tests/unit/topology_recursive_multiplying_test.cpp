@@ -74,7 +74,7 @@ TEST_CASE("recursive_multiplying: every rank gets the operands of all, in rank o
   }
 }
 
-TEST_CASE("recursive_multiplying: powers of the degree do not fold", "[topology]") {
+TEST_CASE("recursive_multiplying: groups that are a power of the degree do not fold", "[topology]") {
   for (const int degree : {2, 3, 7}) {
     for (int size = 1, rounds = 0; size <= 343; size *= degree, ++rounds) {
       for (int r = 0; r < size; ++r) {

@@ -53,7 +53,7 @@ TEMPLATE_TEST_CASE("every rank is reached once", "[topology][trees]", chain, sta
   }
 }
 
-TEST_CASE("a chain has one child a rank, a star one level", "[topology][trees]") {
+TEST_CASE("a chain has one child per rank, a star one level", "[topology][trees]") {
   for (int size = 2; size <= 17; ++size) {
     const auto chained = depths<chain>(size, size / 2);
     CHECK(*std::max_element(chained.begin(), chained.end()) == size - 1);

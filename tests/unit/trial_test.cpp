@@ -59,7 +59,7 @@ std::map<int, std::size_t> counted(const std::vector<int>& served) {
 
 }  // namespace
 
-TEST_CASE("the contender that takes the least time wins, wherever it stands", "[trial]") {
+TEST_CASE("the fastest contender wins, at any position", "[trial]") {
   const times time = constant({{1, 300ns}, {4, 100ns}, {9, 80ns}});
   CHECK(made({1, 4, 9}, 8, time).winner() == 9);
   CHECK(made({9, 4, 1}, 8, time).winner() == 9);
@@ -67,14 +67,13 @@ TEST_CASE("the contender that takes the least time wins, wherever it stands", "[
   CHECK(made({4, 9, 1}, std::size_t{1} << 22, time).winner() == 9);
 }
 
-TEST_CASE("the first contender stays where another is faster by less than a thirtieth", "[trial]") {
+TEST_CASE("the first contender stays if another is faster by less than a thirtieth", "[trial]") {
   for (const auto& [second, winner] :
        {std::pair{975ns, 1}, {960ns, 2}, {1000ns, 1}, {1020ns, 1}, {2000ns, 1}, {500ns, 2}})
     CHECK(made({1, 2}, 8, constant({{1, 1000ns}, {2, second}})).winner() == winner);
 }
 
-TEST_CASE("turns begin with a call that is not timed, and are alike for all contenders of a round",
-          "[trial]") {
+TEST_CASE("turns begin with an untimed call, and are alike for all contenders of a round", "[trial]") {
   for (const std::size_t bytes : {std::size_t{0}, std::size_t{4096}, std::size_t{1} << 30}) {
     trial all{{7, 3, 5}, bytes};
     std::vector<int> in_round;
@@ -118,7 +117,7 @@ TEST_CASE("the slower a contender, the fewer calls it serves", "[trial]") {
   }
 }
 
-TEST_CASE("contenders that are as good as equal are not compared for long", "[trial]") {
+TEST_CASE("nearly equal contenders are not compared for long", "[trial]") {
   trial equal{{1, 2}, std::size_t{1} << 20};
   finish(equal, std::size_t{1} << 20, constant({{1, 1000us}, {2, 990us}}));
   CHECK(equal.winner() == 1);
@@ -138,7 +137,7 @@ TEST_CASE("turns in which a rank was disturbed do not decide", "[trial]") {
         }).winner() == 2);
 }
 
-TEST_CASE("what the first calls take besides does not decide", "[trial]") {
+TEST_CASE("extra costs of the first calls do not decide", "[trial]") {
   // In its first turn each contender touches new memory; the very first calls wait for late ranks.
   for (const std::size_t bytes : {std::size_t{64}, std::size_t{1} << 20}) {
     std::map<int, std::size_t> served;
@@ -151,7 +150,7 @@ TEST_CASE("what the first calls take besides does not decide", "[trial]") {
   }
 }
 
-TEST_CASE("on a noisy host the winner is near to the best", "[trial]") {
+TEST_CASE("on a noisy host the winner is close to the best", "[trial]") {
   // Noise of 10 %, and a rank that is interrupted for a millisecond every four milliseconds.
   const std::map<int, double> cost = {{1, 1.25}, {2, 1.0}, {3, 1.4}, {4, 6.0}, {5, 1.05}};
   for (const double microseconds : {0.2, 5.0, 80.0, 3000.0}) {
@@ -173,7 +172,7 @@ TEST_CASE("on a noisy host the winner is near to the best", "[trial]") {
   }
 }
 
-TEST_CASE("where slowness comes and goes the winner is near to the best", "[trial]") {
+TEST_CASE("with varying slowness the winner is close to the best", "[trial]") {
   // As on shared cores: a random factor that changes every 300 us on average, and another for each call.
   const std::vector<std::map<int, double>> fields = {{{1, 1.25}, {2, 1.0}, {3, 1.4}, {4, 6.0}, {5, 1.05}},
                                                      {{1, 1.0}, {2, 1.2}},
@@ -206,7 +205,7 @@ TEST_CASE("where slowness comes and goes the winner is near to the best", "[tria
   }
 }
 
-TEST_CASE("a contender that was ahead in a round is not sent away for two others", "[trial]") {
+TEST_CASE("a contender that led in a round is not dropped for two others", "[trial]") {
   trial all{{1, 2}, std::size_t{1} << 20};
   std::size_t round = 0;
   while (!all.is_over()) {
@@ -219,7 +218,7 @@ TEST_CASE("a contender that was ahead in a round is not sent away for two others
   CHECK(all.winner() == 2);
 }
 
-TEST_CASE("ranks that add their times up agree, whatever each has measured itself", "[trial]") {
+TEST_CASE("ranks that add up their times agree, whatever each has measured", "[trial]") {
   // On rank 0 contender 1 is faster; on rank 1 contender 2 is, by more.
   trial zero{{1, 2, 3}, 8};
   trial one{{1, 2, 3}, 8};
@@ -244,7 +243,7 @@ TEST_CASE("ranks that add their times up agree, whatever each has measured itsel
   CHECK(zero.describe(2, "ring") == one.describe(2, "ring"));
 }
 
-TEST_CASE("calls that are not timed leave the choice to the table, and end the trial soon", "[trial]") {
+TEST_CASE("untimed calls leave the choice to the table, and end the trial soon", "[trial]") {
   trial all{{3, 1, 2}, 8};
   const auto served = finish(all, 8, [](int, std::size_t) { return nanoseconds{}; });
   CHECK(all.winner() == 3);
@@ -253,13 +252,13 @@ TEST_CASE("calls that are not timed leave the choice to the table, and end the t
   CHECK(made({3, 1, 2}, 8, constant({{1, 0ns}, {2, 0ns}, {3, 0ns}})).winner() == 3);
 }
 
-TEST_CASE("a contender whose calls were not timed does not win by that", "[trial]") {
+TEST_CASE("a contender with untimed calls does not win by them", "[trial]") {
   CHECK(made({1, 2}, 8, [](int contender, std::size_t) -> nanoseconds {
           return contender == 2 ? nanoseconds{} : 1000ns;
         }).winner() == 1);
 }
 
-TEST_CASE("calls of several sizes are compared by what they take for their bytes", "[trial]") {
+TEST_CASE("calls of several sizes are compared by time per byte", "[trial]") {
   // Contender 2 is faster by a quarter, but has to serve the longer calls.
   trial all{{1, 2}, 32768};
   while (!all.is_over()) {
@@ -271,7 +270,7 @@ TEST_CASE("calls of several sizes are compared by what they take for their bytes
   CHECK(all.winner() == 2);
 }
 
-TEST_CASE("a trial says what was found, and what it cost", "[trial]") {
+TEST_CASE("a trial reports its result and its cost", "[trial]") {
   CHECK(made({1, 9}, 8, constant({{1, 300ns}, {9, 80ns}})).describe(1, "ring") ==
         "fastest in a trial of 166 calls: 0.08 us a call, where ring took 0.3; the trial cost 18.3 us");
   CHECK(made({9, 4}, 8, constant({{9, 80ns}, {4, 100ns}}))

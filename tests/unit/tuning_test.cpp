@@ -81,7 +81,7 @@ TEST_CASE("the fastest measured algorithm serves the sizes around its measuremen
   CHECK(rules.front().why.find("a test") != std::string::npos);
 }
 
-TEST_CASE("measurements of a like situation count, others do not", "[tuning]") {
+TEST_CASE("measurements of a similar situation count, others do not", "[tuning]") {
   const tuning_table table{{row("ring", 64, 1, 2), row("bruck", 64, 2, 2), row("ring", 64, 5, 8),
                             row("bruck", 64, 4, 8), row("ring", 64, 1, 8, true), row("bruck", 64, 2, 8, true),
                             row("bruck", 64, 1, 8, false, "ud"), row("ring", 64, 2, 8, false, "ud")},
@@ -108,7 +108,7 @@ TEST_CASE("far from all measurements formulas decide", "[tuning]") {
   CHECK(rules.front().why.find("by formula for 64 ranks") != std::string::npos);
 }
 
-TEST_CASE("an algorithm that nobody knows is chosen only where no other is known", "[tuning]") {
+TEST_CASE("an unknown algorithm is chosen only if no other is known", "[tuning]") {
   const tuning_table table{{}, "nothing"};
   const std::vector<std::string> unknown{"mine", "yours"};
   const auto rules = table.rules({operation::allgather, "rc", 4, false}, unknown);
@@ -121,7 +121,7 @@ TEST_CASE("an algorithm that nobody knows is chosen only where no other is known
   CHECK(table.rules({operation::allgather, "rc", 4, false}, one).size() == 1);
 }
 
-TEST_CASE("contenders are what is near to the best, and what nobody knows", "[tuning]") {
+TEST_CASE("contenders are algorithms close to the best, and unknown ones", "[tuning]") {
   const tuning_table table{{row("ring", 64, 9), row("bruck", 64, 5), row("direct", 64, 20),
                             row("ring", 65536, 10), row("bruck", 65536, 31), row("direct", 1 << 20, 1)},
                            "a test"};
@@ -148,7 +148,7 @@ TEST_CASE("contenders are what is near to the best, and what nobody knows", "[tu
   CHECK(contenders(unknown, 8, 9, 64) == unknown);
 }
 
-TEST_CASE("the fingerprint is that of the content", "[tuning]") {
+TEST_CASE("the fingerprint depends on the content", "[tuning]") {
   const tuning_table a{{row("ring", 64, 9)}, "here"};
   const tuning_table b{{row("ring", 64, 9)}, "there"};
   const tuning_table c{{row("ring", 64, 8)}, "here"};
@@ -202,7 +202,7 @@ TEST_CASE("a table that cannot be read is refused by name", "[tuning]") {
   }
 }
 
-TEST_CASE("a field of a table that makes no sense is refused by name", "[tuning]") {
+TEST_CASE("an invalid field of a table is refused by name", "[tuning]") {
   if (!support::reads_json()) return;
   struct mistake {
     const char* ranks;
@@ -245,7 +245,7 @@ TEST_CASE("a field of a table that makes no sense is refused by name", "[tuning]
   CHECK(tuning_table::read(good.name)->rows().size() == 1);
 }
 
-TEST_CASE("what is no file is refused at once", "[tuning]") {
+TEST_CASE("anything but a file is refused at once", "[tuning]") {
   if (!support::reads_json()) return;
   const temporary_file fifo{""};
   std::filesystem::remove(fifo.name);

@@ -81,7 +81,7 @@ static_assert(!element<std::reference_wrapper<int>> && element<std::optional<int
 
 using chorale::type_tag;
 
-TEST_CASE("types: tags of pairs and complex numbers say what they are made of", "[types]") {
+TEST_CASE("types: tags of pairs and complex numbers describe their parts", "[types]") {
   struct sixteen {
     double a, b;
   };

@@ -60,8 +60,7 @@ TEST_CASE("a wait probes after 20 ms, then every 100 ms, and asks others after a
   CHECK((stopped.probes && !stopped.asks_others));
 }
 
-TEST_CASE("a wait that stalls has the others surveyed until that is over, unless it is passed by",
-          "[liveness]") {
+TEST_CASE("a stalled wait surveys the other ranks until it is over, except when passing", "[liveness]") {
   watched_wait w = begun();
   CHECK(!after(w, 1ms).surveys);
   const auto first = w.next(start + 2ms, 2ms, attention::waits, true);
@@ -82,7 +81,7 @@ TEST_CASE("a wait that stalls has the others surveyed until that is over, unless
   CHECK(!w.end());
 }
 
-TEST_CASE("a wait is judged for who looks, and for the rank that is awaited by then", "[liveness]") {
+TEST_CASE("a wait is judged for the current attention and the currently awaited rank", "[liveness]") {
   watched_wait w = begun();
   CHECK(w.judged_by(attention::polls).how == attention::polls);
   w.expect(3);
@@ -92,7 +91,7 @@ TEST_CASE("a wait is judged for who looks, and for the rank that is awaited by t
   CHECK(watched_wait::shown_until(start, attention::polls) == start + failure_detector::longest_gap);
 }
 
-TEST_CASE("a doubt asks every 40 ms until it is told, or for 250 ms", "[liveness]") {
+TEST_CASE("a doubt asks every 40 ms until answered, or for 250 ms", "[liveness]") {
   using step = doubt::step;
   doubt about{start};
   CHECK(about.next(start, {}) == step::ask);
@@ -120,7 +119,7 @@ TEST_CASE("a question is asked at once, and again when another one begins", "[li
   CHECK(q.is_due(start + 79ms));
 }
 
-TEST_CASE("a farewell is said ten times, in pauses that double after the fourth", "[liveness]") {
+TEST_CASE("a farewell is sent ten times, at intervals that double after the fourth", "[liveness]") {
   farewell_rounds rounds;
   auto time = start;
   for (const auto pause : {1ms, 1ms, 1ms, 1ms, 2ms, 4ms, 8ms, 16ms, 32ms}) {

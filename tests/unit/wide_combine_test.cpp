@@ -157,7 +157,7 @@ TEMPLATE_TEST_CASE("wide vectors combine as the operators do", "[operators]", st
     for (const std::size_t offset : {0U, 1U, 4U, 16U, 33U}) compare_all<TestType>(random, n, offset);
 }
 
-TEST_CASE("wide vectors refuse what they do not know", "[operators]") {
+TEST_CASE("wide vectors refuse unsupported types and operators", "[operators]") {
   std::byte value{1};
   const auto refuses = [&](wide_operator op, wide_type type) {
     return !combine_wide(op, type, &value, &value, &value, 1) && value == std::byte{1};
@@ -168,7 +168,7 @@ TEST_CASE("wide vectors refuse what they do not know", "[operators]") {
   CHECK(refuses(wide_operator::bitwise_xor, wide_type::f64));
 }
 
-TEST_CASE("loops over arrays leave the same behind whether they are long enough for wide vectors or not",
+TEST_CASE("loops over arrays give the same results whether or not they are long enough for wide vectors",
           "[operators]") {
   const auto seed = std::random_device{}();
   INFO("seed " << seed);

@@ -4,7 +4,7 @@
 
 using chorale::verbs::zero_copy_threshold;
 
-TEST_CASE("zero copy begins where a copy by the system costs less than two by cores", "[zero_copy]") {
+TEST_CASE("zero copy begins where one copy by the system costs less than two by cores", "[zero_copy]") {
   // Nanoseconds: a system call of 0.9 us at 38 GB/s, and one of 2.7 us at 128 GB/s.
   CHECK(zero_copy_threshold(900, 1 / 38.0) == 10240);
   CHECK(zero_copy_threshold(2688, 1 / 128.0) == 98304);
