@@ -354,8 +354,8 @@ class communicator {
   [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
   request_for<communicator> iduplicate() { return start_part({.color = 0, .key = 0}); }
   /// A communicator of `ranks` in that order; null on a rank whose list does not contain itself, such as an
-  /// empty list. Collective; ranks that are to be together pass the same list, so that disjoint groups can be
-  /// made at once. Cost as `split`.
+  /// empty list. Collective; the ranks of a group pass the same list, so that disjoint groups can be made in
+  /// one call. Cost as `split`.
   /// @throws error errc::invalid_argument on this rank only if `ranks` are out of range or occur twice;
   /// errc::mismatch on all ranks if lists differ; as `split`.
   [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks);

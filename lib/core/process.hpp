@@ -22,7 +22,7 @@ enum class process_state {
 };
 
 process_identity this_process() noexcept;
-/// False only if the kernel reports that there is no such process, whatever /proc shows.
+/// False only if the kernel reports, independently of /proc, that there is no such process.
 bool may_exist(std::int64_t pid) noexcept;
 /// The state of a process in this PID namespace.
 process_state state_of(const process_identity& process) noexcept;

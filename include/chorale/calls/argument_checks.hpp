@@ -32,7 +32,7 @@ class argument_checks {
     if (out.bytes.data() == nullptr && !out.bytes.empty()) [[unlikely]]
       reject_null(what, out.bytes.size() / out.one);
   }
-  /// Refuses `given` bytes unless `needed` is the same.
+  /// Refuses `given` bytes unless they equal `needed`.
   void check_sizes(operation what, std::size_t needed, std::size_t given, std::size_t one) const {
     if (given != needed) [[unlikely]]
       reject_size(what, needed / one, 1, given / one);

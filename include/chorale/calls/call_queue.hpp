@@ -121,8 +121,8 @@ class call_queue : private background {
 
   /// Ends `last` and all earlier calls, because an object needed to wait for them was destroyed (`why` says
   /// which). Drives the calls for up to config::silence (at most config::deadline, if set), or for up to 100
-  /// ms if an exception is in flight (`unwinding`), then withdraws what is unfinished. If called from inside
-  /// a call of this communicator, it cannot drive them: all are withdrawn as soon as the running algorithm
+  /// ms if an exception is in flight (`unwinding`), then withdraws unfinished calls. If called from inside a
+  /// call of this communicator, it cannot drive them: all are withdrawn as soon as the running algorithm
   /// suspends.
   void settle(pending_call& last, bool unwinding, const char* why) noexcept;
 
@@ -135,7 +135,7 @@ class call_queue : private background {
   [[noreturn]] void rethrow_unbegun();
   /// Before a blocking call: completes pending calls and tells observers that this one begins.
   void prepare(const call& what);
-  /// Tells observers that the next call begins. @throws what poisoned the communicator.
+  /// Tells observers that the next call begins. @throws the error that poisoned the communicator, if any.
   void observe(const call& what, bool is_nonblocking);
   void note_algorithm() noexcept;
   void end_observed(call_id now, const std::exception_ptr& failure) noexcept;

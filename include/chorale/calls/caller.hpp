@@ -66,7 +66,7 @@ task<> substitute(Net& net, call_id now, const Arguments&... arguments) {
   return calls::launch<What, typename operation_traits<What>::substitute>(net, now, arguments...);
 }
 
-/// The algorithm that serves the calls of `what` in a composition, as errors name it.
+/// The name, for errors, of the algorithm that serves operation `what` in a composition.
 template <class Composition>
 std::string algorithm_name(operation what) {
   std::string name;

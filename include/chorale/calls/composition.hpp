@@ -13,7 +13,7 @@
 
 namespace chorale::calls {
 
-/// "allreduce ring, barrier pairwise_exchange; else standard", whatever the order of the policies.
+/// "allreduce ring, barrier pairwise_exchange; else standard", independent of the order of the policies.
 template <class Composition>
 std::string describe_composition() {
   std::string text;

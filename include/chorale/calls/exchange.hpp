@@ -39,7 +39,7 @@ struct messages {
   messages(std::initializer_list<Message> l) : list(l.begin(), l.size()) {}
   template <class Range>
   requires std::convertible_to<const Range&, std::span<const Message>>
-  messages(const Range& r) : list(r) {}  // implicit: it stands for any range of messages
+  messages(const Range& r) : list(r) {}  // implicit, to accept any range of messages
 };
 
 /// Describes the fault in the messages of a rank: a peer outside 0..`ranks`-1, a null pointer, or memory that

@@ -331,7 +331,7 @@ named_reduction by(Op& op, const Buffers&... buffers) {
 struct rank_number {
   int value;
   template <class Integer>
-  constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit: it stands for any integer
+  constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit, to accept any integer
 
  private:
   template <class Integer>
@@ -353,7 +353,7 @@ struct counts {
   constexpr counts(std::initializer_list<std::size_t> list) : values(list.begin(), list.size()) {}
   template <class Range>
   constexpr counts(const Range& r)
-      : values(to_span(r)) {}  // implicit: it stands for any range of std::size_t
+      : values(to_span(r)) {}  // implicit, so that it accepts any range of std::size_t
 
  private:
   template <class Range>

@@ -63,7 +63,7 @@ class window_source {
   constexpr window_source() = default;
   template <class Range>
   requires(!std::same_as<std::remove_cvref_t<Range>, window_source>)  //
-  constexpr window_source(Range&& r)                                  // implicit: it stands for any range
+  constexpr window_source(Range&& r)                                  // implicit, to accept any range
       : elements_(to_span<Range>(r)) {}
   [[nodiscard]] constexpr std::span<const Element> elements() const noexcept { return elements_; }
 
@@ -89,7 +89,7 @@ class window_target {
  public:
   template <class Range>
   requires(!std::same_as<std::remove_cvref_t<Range>, window_target>)  //
-  constexpr window_target(Range&& r)                                  // implicit: it stands for any range
+  constexpr window_target(Range&& r)                                  // implicit, to accept any range
       : elements_(to_span<Range>(r)) {}
   [[nodiscard]] constexpr std::span<Element> elements() const noexcept { return elements_; }
 

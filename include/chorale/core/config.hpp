@@ -72,10 +72,10 @@ enum class eager_policy {
 enum class long_send_policy {
   rendezvous,  ///< request, reply with the destination, RDMA write, end: registered for each message
   serial,      ///< request, reply, send into the destination: zero copy, one sender at a time
-  copy,        ///< through blocks, whatever the length
+  copy,        ///< through blocks, for any length
 };
 
-/// What a communicator writes to standard error about itself.
+/// Verbosity of a communicator's log on standard error.
 enum class log_level {
   off,    ///< nothing
   info,   ///< device and transport, algorithms chosen by trial, retransmissions, failed calls, the end

@@ -22,7 +22,7 @@ std::size_t bytes_of_elements(std::size_t count, std::size_t size);
 /// `elements{bytes, size}` replaces a typed span; reductions combine it with a `byte_operator`. `Byte` is
 /// std::byte, or const std::byte for buffers that are only read.
 ///
-/// In the signature of a call it counts as a struct of `size` bytes, unless `type` says more:
+/// In the signature of a call an element counts as a struct of `size` bytes, unless `type` is given:
 /// `type_tag<double>()` makes it match ranks that pass doubles, and distinguishes int32 from float32. It is a
 /// view, and does not affect alignment.
 template <class Byte>

@@ -52,7 +52,7 @@ class frame_arena {
     arena->free_[bucket] = b;
   }
 
-  /// Records that an awaitable was destroyed without being awaited: `frame` is that of a task, or none.
+  /// Records that a task was destroyed without being awaited; `frame` is its frame.
   static void note_forgotten(void* frame) noexcept {
     if (frame_arena* arena = (static_cast<header*>(frame) - 1)->arena) arena->note_forgotten();
   }

@@ -87,7 +87,7 @@ struct promise<void> : promise_base {
 /// await; a nonblocking one suspends there, together with all coroutines that await it. Move-only. An
 /// exception leaves through `co_await` or `result()`.
 ///
-/// Destroying a task destroys its frame. If the coroutine has not completed, nobody awaits it and no
+/// Destroying a task destroys its frame. If the coroutine has not completed, no coroutine awaits it and no
 /// exception is in flight, a `co_await` was forgotten: the frame's arena records this, and the call fails
 /// with errc::misuse.
 template <class Result>

@@ -176,7 +176,7 @@ constexpr std::uint32_t type_tag_of(type_kind kind, std::size_t bytes) noexcept 
 
 /// The tag of Type in the signature of a call: the kind in the upper 8 bits and sizeof(Type) in the lower 24
 /// (the largest value stands for all larger sizes), or kinds and sizes of the two parts of a pair. It
-/// contains no name, so that it is equal on all ranks whatever the compiler; `long` and `long long` share a
+/// contains no name, so that it is equal on all ranks and with all compilers; `long` and `long long` share a
 /// tag if they have the same size, and so do all structs of one size.
 template <element Type>
 [[nodiscard]] constexpr std::uint32_t type_tag() noexcept {

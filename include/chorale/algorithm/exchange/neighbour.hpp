@@ -165,7 +165,7 @@ class neighbour {
     bool is_over = false;
     std::size_t mine = 0;
     if (before < in_.manifest) {
-      // Compares the manifest before the length, since it tells better what differs.
+      // Compares the manifest before the length, since its errors are more specific.
       const auto seen =
           transfer::at_least(net, peer_, now, message, before == 0 ? sizeof(manifest_header) : 0);
       mine = std::min(seen.size(), in_.manifest - before);
