@@ -7,11 +7,11 @@ namespace chorale::simulation::device {
 
 class fabric;
 
-/// Whom these attributes name.
 struct queue_pair;
 
+/// The target of packets that are sent with these attributes.
 address_vector resolve(const context& from, const ibv_ah_attr& attributes) noexcept;
-/// Whether what a queue pair sends by that path comes to the other, as far as their ports and partitions
+/// Whether packets that a queue pair sends by that path reach the other, as far as ports and partitions
 /// decide.
 bool reaches(const queue_pair& from, const address_vector& path, const queue_pair& to) noexcept;
 

@@ -11,7 +11,7 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// A message of which the bytes before `sent` have left.
+/// A message whose bytes before `sent` have left.
 struct sending {
   std::unique_ptr<message> m;
   outgoing burst;
@@ -21,7 +21,7 @@ struct sending {
 
 void send_burst(sending s);
 
-/// The last burst brings the message to its target.
+/// Sends the last burst, with which the target has the whole message.
 void send_last(sending s, const arrival& when) {
   hca& nic = *s.m->on.from;
   scheduler& time = nic.owner().time();

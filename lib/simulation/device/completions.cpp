@@ -11,10 +11,10 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// So many looks in vain at one instant a polling loop has that gives way in between.
+/// A polling loop that gives way between looks makes at most this many in vain at one instant.
 constexpr int looks_at_once = 8;
 
-/// The places that a completion keeps are free again once the program has polled it.
+/// Once the program has polled a completion, the queue entries that it kept are free.
 void set_free(hca& nic, const completion& c) noexcept {
   queue_pair* const qp = nic.queue_pairs.find(c.report.qp_num);
   if (qp == nullptr) return;
@@ -24,7 +24,7 @@ void set_free(hca& nic, const completion& c) noexcept {
     --qp->receives.unpolled;
 }
 
-/// A program that polls without ever giving way must not stop the time of all others.
+/// A program that polls without giving way must not stop the time of the others.
 void look_in_vain(context& c) {
   scheduler& time = c.nic->owner().time();
   if (time.now() != c.last_look) c.empty_looks = 0;
@@ -44,7 +44,7 @@ void push(completion_queue& queue, const completion& what, bool solicited) {
   scheduler& time = nic.owner().time();
   if (queue.entries.size() >= static_cast<std::size_t>(queue.cqe)) {
     queue.overrun = true;
-    // Not here: its queue pairs may be in the midst of what brought this completion.
+    // Not here: its queue pairs may be in the midst of the operation that caused this completion.
     time.after(duration::zero(), [&nic, number = queue.number] { fail_overrun(nic, number); });
     return;
   }
@@ -169,7 +169,7 @@ int get_cq_event(ibv_comp_channel* base, ibv_cq** cq, void** cq_context) noexcep
       }
       time.wait(channel.waiting, "an event of a completion channel of sim0");
     }
-  } catch (...) {  // it would wait for ever
+  } catch (...) {  // the thread would wait for ever
     errno = EDEADLK;
     return -1;
   }

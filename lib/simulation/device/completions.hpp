@@ -1,14 +1,14 @@
-// Completion queues, and the channels that announce what comes into them.
+// Completion queues and their channels.
 #pragma once
 
 #include "objects.hpp"
 
 namespace chorale::simulation::device {
 
-/// Puts a completion into a queue and fires its notification. A queue that is full is dead from then on, and
-/// its queue pairs fail.
+/// Adds a completion to a queue and fires its notification. A full queue overruns: it is unusable from then
+/// on, and its queue pairs fail.
 void push(completion_queue& queue, const completion& what, bool solicited = false);
-/// Takes out what a queue pair has in a completion queue.
+/// Removes the completions of a queue pair from a completion queue.
 void purge(completion_queue& queue, std::uint32_t queue_pair) noexcept;
 
 ibv_cq* create_cq(ibv_context* c, int entries, void* cq_context, ibv_comp_channel* channel,

@@ -16,11 +16,11 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// An OUI of the range that anyone may choose from (bit 0x02 of its first byte), so no vendor's.
+/// An OUI from the locally administered range (bit 0x02 of its first byte), so no vendor's.
 constexpr std::uint32_t vendor_id = 0x067369;
 
-/// A row of the table of GIDs; nullptr if there is none. Those of a profile are of the first host, and the
-/// others' are greater by their numbers.
+/// A row of the GID table; nullptr if there is none. The GIDs of a profile are those of host 0; host h adds
+/// h.
 const verbs::profile_gid* row_of(ibv_context* c, std::uint8_t port, int index) noexcept {
   const verbs::port_identity& own = context::of(c).port;
   return port == 1 && index >= 0 && static_cast<std::uint64_t>(index) < own.gid_count ? &own.gids[index]
@@ -82,8 +82,8 @@ int close_device(ibv_context* base) noexcept {
   close(c->async_fd);
   pthread_mutex_destroy(&c->mutex);
   if (c->objects == 0) return 0;
-  // Programs close a device and leave objects of it behind; the kernel then takes them away. Here no peer
-  // reaches them any more, while their memory stays: the program has pointers to it.
+  // Programs close a device that still has objects, which the kernel then destroys. Here peers no longer
+  // reach them, but their memory stays, since the program has pointers to it.
   c->async_fd = -1;
   reset_all(*c);
   fabric& all = c->nic->owner();

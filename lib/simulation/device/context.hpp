@@ -1,4 +1,4 @@
-// The list of devices, the device, its port, and what is open on it.
+// The list of devices, the device, its port, and the open contexts.
 #pragma once
 
 #include "objects.hpp"
@@ -11,7 +11,7 @@ ibv_context* open_device(ibv_device* which) noexcept;
 int close_device(ibv_context* c) noexcept;
 bool copies_by_core(ibv_context* c) noexcept;
 bool keeps_order(ibv_context* c) noexcept;
-/// In which order memory shows RDMA writes of a connection.
+/// The order in which RDMA writes of a connection become visible in memory.
 verbs::placement_order placement_of(const context& c) noexcept;
 std::size_t zero_copy_from(ibv_context* c) noexcept;
 int query_device(ibv_context* c, ibv_device_attr* attributes) noexcept;

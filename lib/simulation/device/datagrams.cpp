@@ -22,7 +22,7 @@ namespace {
 constexpr std::uint64_t transport_bytes = 24;
 constexpr std::uint32_t own_qkey = 0x80000000;
 
-/// The 40 bytes before the payload: a GRH where there was one, else noise, as on hardware.
+/// The 40 bytes before the payload: the GRH if there was one, else noise, as on hardware.
 void put_grh(const message& m, std::vector<std::byte>& out) {
   if (!m.path.global) {
     out.assign(grh_bytes, std::byte{0xdb});
@@ -39,7 +39,7 @@ void put_grh(const message& m, std::vector<std::byte>& out) {
   std::memcpy(out.data(), &grh, sizeof grh);
 }
 
-/// Gives a datagram to a queue pair, if that takes it.
+/// Gives a datagram to a queue pair, if the queue pair accepts it.
 void deliver(hca& nic, std::uint32_t number, const message& m, const arrival& when) {
   queue_pair* const qp = nic.queue_pairs.find(number);
   if (qp == nullptr || qp->connected() || !qp->receiving()) return;
@@ -80,7 +80,7 @@ void deliver(hca& nic, std::uint32_t number, const message& m, const arrival& wh
   if (!placed) fail_responder(*qp, IBV_EVENT_QP_FATAL);
 }
 
-/// A datagram is at an adapter, which gives it to its one queue pair or to the group's members.
+/// A datagram reaches an adapter, which gives it to its one queue pair or to the group's members.
 void arrive_at(hca& nic, const std::shared_ptr<const message>& m, const arrival& when) {
   fabric& all = nic.owner();
   const auto to =
@@ -98,7 +98,7 @@ void arrive_at(hca& nic, const std::shared_ptr<const message>& m, const arrival&
   }
 }
 
-/// A datagram comes to an adapter at that time, or as chance has it.
+/// A datagram reaches an adapter at that time, unless a fault delays, repeats or drops it.
 void come(fabric& all, hca& nic, const std::shared_ptr<const message>& m, const arrival& at) {
   const disturbance::copies copies = all.chance().datagram();
   for (const duration late : copies.all()) {
@@ -131,7 +131,7 @@ group_name name_of(const union ibv_gid* gid, std::uint16_t lid) noexcept {
 
 void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves,
                    const traced& trace) {
-  // A datagram over the MTU is not sent, and nobody is told (IBTA C10-93.1.1).
+  // A datagram longer than the MTU is dropped without an error (IBTA C10-93.1.1).
   const std::uint64_t most = std::uint64_t{128} << context::of(qp.context).profile->mtu;
   const bool reaches = r.to.multicast ? r.remote_qpn == multicast_queue_pair : r.to.target != nullptr;
   if (r.bytes > most || !reaches) return;

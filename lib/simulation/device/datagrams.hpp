@@ -1,4 +1,4 @@
-// Datagrams: to one queue pair, or to every member of a multicast group. What cannot be delivered is lost.
+// Datagrams to one queue pair, or to every member of a multicast group. What cannot be delivered is lost.
 #pragma once
 
 #include "queue_pair.hpp"

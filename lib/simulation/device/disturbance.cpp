@@ -31,8 +31,8 @@ verbs::placement_order disturbance::placement(int host) const noexcept {
 
 duration disturbance::late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept {
   if (!happens(in_a_million) || longest_ <= duration::zero()) return {};
-  // Delays spread over many magnitudes: being late by the time of one flight matters as much as coming last.
-  // Late reads need only few.
+  // Delays are spread over many orders of magnitude: being late by one flight time matters as much as
+  // arriving last. A few suffice for late reads.
   const auto most = static_cast<std::uint64_t>(longest_.count()) >> random_.below(magnitudes);
   return duration{static_cast<std::int64_t>(random_.below(most + 1))};
 }

@@ -1,4 +1,4 @@
-// What befalls messages on their way, by chance.
+// Random faults of messages in flight.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 
 namespace chorale::simulation::device {
 
-/// Decides for each message whether it comes, how often and how late. Nothing is drawn where nothing can go
-/// wrong: such a run is what it would be without it.
+/// Decides for each message whether it arrives, how often and how late. Where nothing can go wrong no random
+/// number is drawn, so that such a run is the same as one without faults.
 class disturbance {
  public:
   disturbance() = default;
@@ -30,33 +30,33 @@ class disturbance {
         disorders_(which.disorders),
         random_(seed) {}
 
-  /// How late each copy of a datagram comes: nothing of one that is lost. The first `count` of `late`.
+  /// The delay of each copy of a datagram: the first `count` of `late`; none if it is lost.
   struct copies {
     std::size_t count = 1;
     std::array<duration, 2> late{};
     [[nodiscard]] std::span<const duration> all() const noexcept { return std::span{late}.first(count); }
   };
   [[nodiscard]] copies datagram() noexcept;
-  /// Whether datagrams that come to that rank at that time are lost.
+  /// Whether datagrams that reach that rank at that time are lost.
   [[nodiscard]] bool is_deaf(int rank, instant now) const noexcept;
-  /// How late a message of a connection comes.
+  /// The delay of a message of a connection.
   [[nodiscard]] duration message() noexcept { return late(held_up_, many_magnitudes); }
-  /// In which order memory of that host shows RDMA writes.
+  /// The order in which RDMA writes become visible in that host's memory.
   [[nodiscard]] verbs::placement_order placement(int host) const noexcept;
-  /// How late a part of a write there becomes visible.
+  /// The delay of a part of a write to a host without order.
   [[nodiscard]] duration part() noexcept {
     return below(2) == 0 ? duration{} : late(1'000'000, many_magnitudes);
   }
-  /// A number less than `bound`, for what only such a host needs.
+  /// A random number less than `bound`, for hosts without order only.
   [[nodiscard]] std::uint64_t below(std::uint64_t bound) noexcept { return random_.below(bound); }
-  /// How late an adapter reads one.
+  /// The delay of an adapter's read of a payload.
   [[nodiscard]] duration reading() noexcept { return late(held_up_, few_magnitudes); }
 
  private:
   [[nodiscard]] bool happens(std::uint32_t in_a_million) noexcept {
     return in_a_million != 0 && random_.below(1'000'000) < in_a_million;
   }
-  // So many upper bounds of a delay are equally likely, each half the one before.
+  // The upper bound of a delay is one of this many, each half of the one before, with equal probability.
   static constexpr std::uint64_t many_magnitudes = 16;
   static constexpr std::uint64_t few_magnitudes = 4;
   [[nodiscard]] duration late(std::uint32_t in_a_million, std::uint64_t magnitudes) noexcept;

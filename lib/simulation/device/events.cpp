@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds patience{30};
 
-/// Where deliveries of events about an object are counted; nullptr for events of the port.
+/// The count of delivered events about an object; nullptr for events of the port.
 event_count* count_of(const ibv_async_event& event) noexcept {
   switch (event.event_type) {
     case IBV_EVENT_CQ_ERR:
@@ -107,7 +107,7 @@ int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
       }
       time.wait(c.waiting, "an asynchronous event of sim0");
     }
-  } catch (...) {  // it would wait for ever
+  } catch (...) {  // the thread would wait for ever
     errno = EDEADLK;
     return -1;
   }

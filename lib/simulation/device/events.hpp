@@ -1,4 +1,4 @@
-// Asynchronous events, and files that can be polled for events of either kind.
+// Asynchronous events, and files that can be polled for them and for completion events.
 #pragma once
 
 #include "objects.hpp"
@@ -7,11 +7,11 @@ namespace chorale::simulation::device {
 
 struct queue_pair;
 
-/// A file that is readable while its count is above zero. -1 with errno if there is none to be had.
+/// A file that is readable while its count is above zero. -1 with errno if none is available.
 int make_event_file() noexcept;
 void count_up(int file) noexcept;
 void count_down(int file) noexcept;
-/// True if the program has asked for EAGAIN where it would wait.
+/// True if the program has set O_NONBLOCK, and so expects EAGAIN instead of a wait.
 bool is_nonblocking(int file) noexcept;
 
 /// Queues an asynchronous event for the program.
@@ -19,8 +19,8 @@ void raise(context& c, const ibv_async_event& event);
 void raise(queue_pair& about, ibv_event_type type);
 void raise(completion_queue& about, ibv_event_type type);
 void raise(shared_receive_queue& about, ibv_event_type type);
-/// Drops what is queued about an object, and waits until the program has acknowledged what it got. False if
-/// it does not for half a minute of virtual time.
+/// Drops the queued events about an object, and waits until the program has acknowledged those it got. False
+/// if it has not after half a minute of virtual time.
 bool settle_events(context& c, const void* about, const event_count& asynchronous,
                    const event_count* completions = nullptr);
 

@@ -1,4 +1,4 @@
-// All that is joined by one simulated network.
+// The adapters that one simulated network joins.
 #pragma once
 
 #include <algorithm>
@@ -22,16 +22,16 @@
 namespace chorale::simulation::device {
 
 /// The adapters of a simulation, one a host, and what they share. While it lives, the thread that made it has
-/// no other device than sim0, the adapter of the host on which the running fiber is. Rank r is on host
-/// r / ranks_per_host, who is no rank on host 0.
+/// no other device than sim0, the adapter of the host on which the running fiber is. Rank r is on host r /
+/// ranks_per_host; a fiber without a rank is on host 0.
 class fabric {
  public:
-  /// A rank is let get ahead of others by so much when it posts or polls: it may miss what arrived within
-  /// that time until its next look, and its receives may be there as much too early. Each turn of a fiber
-  /// would cost more than the posting and polling that it simulates.
+  /// A rank may get this far ahead of others when it posts or polls: it may miss what arrived within that
+  /// time until its next look, and its receives may be available too early by as much. Switching fibers at
+  /// each call would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// What is given must live as long; `written` is told what adapters write, `copies` is of software
+  /// All arguments must outlive the fabric. `written` is told what adapters write; `copies` is for software
   /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are
   /// more hosts than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
@@ -40,7 +40,7 @@ class fabric {
   fabric& operator=(const fabric&) = delete;
   ~fabric();
 
-  /// That of the calling thread; nullptr outside of simulations.
+  /// The fabric of the calling thread; nullptr outside of simulations.
   [[nodiscard]] static fabric* current() noexcept;
 
   [[nodiscard]] scheduler& time() const noexcept { return *time_; }
@@ -48,34 +48,33 @@ class fabric {
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
   [[nodiscard]] disturbance& chance() noexcept { return chance_; }
   [[nodiscard]] software_copies& copies() noexcept { return copies_; }
-  /// What the adapter is to that rank.
+  /// The profile of the adapter for that rank.
   [[nodiscard]] const verbs::device_profile& profile_of(int rank) const noexcept {
     return profiles_[static_cast<std::size_t>(std::max(rank, 0)) % profiles_.size()];
   }
-  /// Whether ports decide who reaches whom. Otherwise all of them are alike.
+  /// Whether ports decide which queue pairs reach each other. Otherwise all ports are alike.
   [[nodiscard]] bool looks_at_ports() const noexcept { return !costs_->costs().profile.empty(); }
-  /// An adapter writes there, for that rank if the one that posted it is known.
+  /// An adapter writes `data` to `to`; `poster` is the rank whose request this is, or -1.
   void place(void* to, std::span<const std::byte> data, int poster = -1);
-  /// Of the host on which the running fiber is.
+  /// The adapter of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
-  /// nullptr if nobody has that address.
+  /// nullptr if no adapter has that address.
   [[nodiscard]] hca* find(const ibv_gid& gid) noexcept;
   [[nodiscard]] hca* find(std::uint32_t lid) noexcept;
-  /// A context that its rank has opened learns of events, those that its profile wants included.
+  /// Registers an opened context for events, including those of its profile.
   void opened(context& c);
   void closed(context& c) noexcept { std::erase(open_, &c); }
-  /// Keeps a context whose program left objects behind: they still name it.
+  /// Keeps a closed context that the program's remaining objects refer to.
   void keep(std::unique_ptr<context> left);
 
-  // From events.
+  // For events only.
 
-  /// The process of that rank is gone: nobody answers at its queue pairs.
+  /// The process of that rank has ended: its queue pairs no longer respond.
   void abandon(int rank) noexcept;
-  /// The adapter of that host works no more: its queue pairs go to the state of error, and none is connected
-  /// again.
+  /// The adapter of that host fails: its queue pairs go to the error state, and none can be connected again.
   void fail(int host);
-  /// What a profile wants to happen to the adapter of that rank.
+  /// Raises an event that a profile asks for on that rank's adapter.
   void happen(int rank, ibv_event_type what);
 
  private:
@@ -87,7 +86,7 @@ class fabric {
   disturbance chance_;
   written_memory* written_;
   software_copies copies_;
-  std::vector<verbs::device_profile> profiles_;  ///< that ranks take in turn, at least one
+  std::vector<verbs::device_profile> profiles_;  ///< ranks take them in turn; at least one
   std::vector<context*> open_;
   std::vector<std::unique_ptr<context>> kept_;
   verbs::replaced_drivers drivers_;

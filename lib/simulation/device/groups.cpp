@@ -5,7 +5,7 @@
 
 namespace chorale::simulation::device {
 
-/// The first branch that is not of a lower host.
+/// The first branch whose host is not lower.
 template <class Tree>
 auto group_table::find(Tree& branches, const hca& to) noexcept {
   return std::lower_bound(branches.begin(), branches.end(), to.host(),

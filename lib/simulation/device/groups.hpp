@@ -1,4 +1,4 @@
-// Who is in which multicast group.
+// The members of multicast groups.
 #pragma once
 
 #include <array>
@@ -10,35 +10,36 @@
 
 namespace chorale::simulation::device {
 
-/// A group as queue pairs attach to it. Datagrams with a GRH find it by the GID, others by the LID.
+/// The name by which queue pairs attach to a group. Datagrams with a GRH find it by the GID, others by the
+/// LID.
 struct group_name {
   std::array<std::uint8_t, 16> gid{};
   std::uint16_t lid = 0;
   friend auto operator<=>(const group_name&, const group_name&) = default;
 };
 
-/// The members of all groups. Every subnet manager's part is done: attaching makes a group.
+/// The members of all groups. The table also plays the subnet manager: attaching creates a group.
 class group_table {
  public:
-  /// Queue pairs of one adapter, in the order in which they were attached.
+  /// The queue pairs of one adapter, in the order of attaching.
   struct branch {
     hca* to = nullptr;
     std::vector<std::uint32_t> members;
   };
   using tree = std::vector<branch>;  ///< ordered by host
 
-  /// False if it was attached already: twice is once. @throws std::bad_alloc.
+  /// False if it was attached already, which has no effect. @throws std::bad_alloc.
   bool attach(const group_name& name, hca& to, std::uint32_t queue_pair);
   /// False if it was not attached.
   bool detach(const group_name& name, hca& to, std::uint32_t queue_pair) noexcept;
-  /// Calls `f(adapter)` for each that a datagram to `path` reaches.
+  /// Calls `f(adapter)` for each adapter that a datagram to `path` reaches.
   template <class F>
   void for_each_hca(const address_vector& path, F f) const {
     for (const auto& [name, branches] : groups_)
       if (fits(name, path))
         for (const branch& b : branches) f(*b.to);
   }
-  /// Those of this adapter now that get a datagram to `path`.
+  /// The current queue pairs of this adapter that get a datagram to `path`.
   [[nodiscard]] std::vector<std::uint32_t> members(const address_vector& path, const hca& of) const;
 
  private:

@@ -7,7 +7,7 @@ namespace chorale::simulation::device {
 namespace {
 
 constexpr std::uint64_t link_local = 0xfe80000000000000;
-/// Locally administered, so no vendor's; the host is added.
+/// Locally administered, so no vendor's; the host's number is added.
 constexpr std::uint64_t first_guid = 0x0200'7369'6d00'0000;
 
 }  // namespace

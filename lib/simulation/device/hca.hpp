@@ -1,4 +1,4 @@
-// An adapter of a simulated host: its identity, and what programs have made on it.
+// An adapter of a simulated host: its identity, and the objects that programs have created on it.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace chorale::simulation::device {
 class fabric;
 struct queue_pair;
 
-/// One device with one port, whose row 0 of the table of GIDs is `gid()`.
+/// One device with one port, whose GID table has `gid()` in row 0.
 class hca {
  public:
-  /// `host` from 0.
+  /// `host` is from 0.
   hca(fabric& owner, int host) noexcept;
   hca(const hca&) = delete;
   hca& operator=(const hca&) = delete;
@@ -28,7 +28,7 @@ class hca {
     return static_cast<std::uint16_t>(static_cast<int>(first_lid) + host_);
   }
   [[nodiscard]] ibv_gid gid() const noexcept;
-  /// What the list of devices shows.
+  /// The entry in the list of devices.
   [[nodiscard]] ibv_device& device() noexcept { return device_.shown; }
   /// The adapter of an entry of that list.
   static hca& of(ibv_device& shown) noexcept { return *reinterpret_cast<listed&>(shown).self; }
@@ -37,12 +37,12 @@ class hca {
   numbered<completion_queue> completion_queues{1, ~std::uint32_t{0}};
   region_table regions;
   std::uint32_t qkey_violations = 0;
-  bool failed = false;  ///< nothing works any more
+  bool failed = false;  ///< the adapter no longer works
   verbs::placement_order disorder =
-      verbs::placement_order::ordered;  ///< by chance, whatever the profile says
+      verbs::placement_order::ordered;  ///< chosen by a fault, whatever the profile says
 
  private:
-  /// Providers of real hardware look behind the ibv_device for their own mark before they touch a device.
+  /// Providers of real hardware look for their own mark behind the ibv_device; here they find zeroes.
   struct listed {
     ibv_device shown{};
     void* no_provider[64]{};

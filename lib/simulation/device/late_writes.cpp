@@ -11,13 +11,13 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// A fabric cuts where it likes; whole words keep the layouts of messages in play.
+/// A fabric may cut anywhere; whole words keep message layouts intact, which is what matters here.
 constexpr std::size_t word = 8;
 constexpr std::size_t most_parts = 4;
 
 void place(queue_pair& qp, late_part& part) {
   if (std::exchange(part.placed, true)) return;
-  // Where the target has withdrawn the memory meanwhile, nobody waits for the bytes.
+  // If the target has deregistered the memory meanwhile, the bytes are dropped.
   std::byte* const to =
       qp.nic->regions.remote(part.key, {part.address, part.data.size(), qp.pd, IBV_ACCESS_REMOTE_WRITE});
   if (to == nullptr) return;

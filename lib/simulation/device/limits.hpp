@@ -1,4 +1,4 @@
-// What the simulated adapter can hold.
+// The limits of the simulated adapter.
 #pragma once
 
 #include <cstdint>
@@ -7,17 +7,18 @@ namespace chorale::simulation::device {
 
 inline constexpr std::uint32_t max_sge = 16;
 inline constexpr std::uint32_t max_work_requests = 16384;
-inline constexpr std::uint32_t max_inline_bytes = 1024;  ///< unless the machine has more
+inline constexpr std::uint32_t max_inline_bytes = 1024;  ///< unless the machine allows more
 inline constexpr std::uint32_t max_completions = 1U << 22;
 inline constexpr std::uint32_t max_reads = 16;
 inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;
 inline constexpr std::uint32_t max_regions = (1U << 16) - 1;
 inline constexpr std::uint32_t plenty = 1 << 24;
 inline constexpr std::uint32_t grh_bytes = 40;
-/// Numbers of queue pairs; those below belong to subnet management, the one behind stands for multicast.
+/// Numbers of queue pairs; lower ones belong to subnet management, `multicast_queue_pair` stands for
+/// multicast.
 inline constexpr std::uint32_t first_queue_pair = 0x100;
 inline constexpr std::uint32_t multicast_queue_pair = 0xffffff;
-/// LIDs of hosts; those from `first_multicast_lid` on are groups'.
+/// LIDs of hosts; those from `first_multicast_lid` on belong to groups.
 inline constexpr std::uint32_t first_lid = 1;
 inline constexpr std::uint32_t first_multicast_lid = 0xc000;
 

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t page_bytes = 4096;
 
-/// Time of the processor, in which others go on.
+/// Spends processor time, during which others run.
 void spend(hca& nic, duration time) {
   nic.owner().time().charge(time, activity::registration);
   nic.owner().time().settle();

@@ -16,22 +16,22 @@ namespace chorale::simulation::device {
 
 class hca;
 
-/// How many events about an object a program has got and acknowledged.
+/// The numbers of events about an object that a program has got and acknowledged.
 struct event_count {
   unsigned delivered = 0;
   unsigned acknowledged = 0;
   [[nodiscard]] bool settled() const noexcept { return delivered == acknowledged; }
 };
 
-/// An adapter as one rank has opened it.
+/// An adapter as opened by one rank.
 struct context : ibv_context {
   hca* nic = nullptr;
-  int rank = -1;    ///< who polls what is made here
-  int objects = 0;  ///< made here and not destroyed yet
+  int rank = -1;    ///< the rank that polls the objects made here
+  int objects = 0;  ///< objects made here and not destroyed
   const verbs::device_profile* profile = nullptr;
   verbs::port_identity port;
   bool port_down = false;
-  /// What the profile limits.
+  /// The resources that the profile limits.
   struct use {
     std::uint64_t queue_pairs = 0;
     std::uint64_t shared_receive_queues = 0;
@@ -40,8 +40,8 @@ struct context : ibv_context {
     std::uint64_t registered_bytes = 0;
   } in_use;
   ring<ibv_async_event> events;
-  wait_list waiting;    ///< for one of them
-  int empty_looks = 0;  ///< at completion queues, since `last_look`
+  wait_list waiting;    ///< fibers that wait for an event
+  int empty_looks = 0;  ///< polls of completion queues in vain since `last_look`
   instant last_look{};
 
   static context& of(ibv_context* c) noexcept { return static_cast<context&>(*c); }
@@ -58,13 +58,13 @@ struct memory_region : ibv_mr {
 struct completion_channel : ibv_comp_channel {
   int queues = 0;
   ring<std::uint32_t> events;  ///< numbers of completion queues
-  wait_list waiting;           ///< for one of them
+  wait_list waiting;           ///< fibers that wait for an event
 };
 
-/// A completion, and what polling it sets free.
+/// A completion, and the queue entries that polling it frees.
 struct completion {
   ibv_wc report;
-  /// How many requests of the send queue were posted up to the one that this retires; 0: a receive.
+  /// The number of the send request that this completes; 0: a receive.
   std::uint64_t sends = 0;
 };
 
@@ -96,29 +96,29 @@ struct receive_queue {
   std::uint32_t max_wr = 0;
   std::uint32_t max_sge = 0;
   std::uint32_t unpolled =
-      0;  ///< taken, with a completion that was not polled yet: they need their place still
+      0;  ///< taken receives whose completions were not polled yet: they still occupy entries
   ring<receive> posted;
 };
 
 struct shared_receive_queue : ibv_srq {
   receive_queue receives;
-  std::uint32_t limit = 0;  ///< an event when fewer are left; 0: none
+  std::uint32_t limit = 0;  ///< below it an event is raised; 0: none
   int users = 0;
   event_count asynchronous;
 };
 
 /// Where a datagram or a connection goes.
 struct address_vector {
-  hca* target = nullptr;  ///< nullptr: a group, or nobody
+  hca* target = nullptr;  ///< nullptr: a group, or unreachable
   bool global = false;
   bool multicast = false;
   std::uint8_t service_level = 0;
   std::uint8_t hop_limit = 0;
-  std::uint8_t source_index = 0;  ///< of the GID of a global path
+  std::uint8_t source_index = 0;  ///< index of a global path's source GID
   std::uint16_t lid = 0;
   std::uint32_t flow = 0;  ///< traffic class and flow label, as in a GRH
   ibv_gid gid{};
-  ibv_gid source{};  ///< GID of a global path
+  ibv_gid source{};  ///< source GID of a global path
 };
 
 struct address_handle : ibv_ah {
@@ -129,7 +129,7 @@ inline hca& hca_of(const ibv_context* c) noexcept {
   return *static_cast<const context*>(c)->nic;
 }
 
-/// What `make()` returns; nullptr with errno ENOMEM where there is no memory for it.
+/// Returns what `make()` returns; nullptr with errno ENOMEM if memory runs out.
 template <class Make>
 auto unless_short(Make make) noexcept -> decltype(make()) {
   try {
@@ -140,7 +140,7 @@ auto unless_short(Make make) noexcept -> decltype(make()) {
   }
 }
 
-/// Makes an object and fills the fields of its ibv_* part that all have. @throws std::bad_alloc.
+/// Makes an object and fills the common fields of its ibv_* part. @throws std::bad_alloc.
 template <class Object>
 Object* make_object(ibv_context* c) {
   auto* object = new Object();

@@ -1,4 +1,4 @@
-// What goes over the network of a simulation: whole messages, and their answers.
+// What a simulated network carries: whole messages and their answers.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +13,19 @@
 
 namespace chorale::simulation::device {
 
-/// By what a queue pair knows its own request again. It travels along, as a packet number does.
+/// Identifies a request to its queue pair. It travels with the message and its answer, like a packet number.
 struct request_name {
-  std::uint64_t number = 0;   ///< how many were posted, this one included
-  std::uint32_t life = 0;     ///< of the queue pair, from RESET to RESET
-  std::uint32_t attempt = 0;  ///< grows when requests are sent once more
+  std::uint64_t number = 0;   ///< the count of requests posted, this one included
+  std::uint32_t life = 0;     ///< of the queue pair: the count of RESETs
+  std::uint32_t attempt = 0;  ///< the count of retransmissions
 };
 
-/// Where something comes from and goes to.
+/// Source and destination.
 struct label {
   hca* from = nullptr;
   hca* to = nullptr;
-  std::uint32_t source = 0;       ///< number of the queue pair
-  std::uint32_t destination = 0;  ///< the same at the other end
+  std::uint32_t source = 0;       ///< number of the sending queue pair
+  std::uint32_t destination = 0;  ///< number of the receiving queue pair
 };
 
 /// A request on its way to the peer, with its data.
@@ -36,7 +36,7 @@ struct message {
   bool solicited = false;
   std::uint32_t imm = 0;  ///< in network byte order
   std::uint32_t psn = 0;
-  std::uint64_t bytes = 0;  ///< asked for or brought
+  std::uint64_t bytes = 0;  ///< requested or carried
   std::uint64_t remote_address = 0;
   std::uint32_t rkey = 0;
   std::uint64_t compare_add = 0;
@@ -44,11 +44,11 @@ struct message {
   std::vector<std::byte> data;
   instant sent{};
   arrival arrives;               ///< of its last burst
-  std::uint64_t last_burst = 0;  ///< bytes of that
+  std::uint64_t last_burst = 0;  ///< bytes of the last burst
   placement placed;
   traced trace;
 
-  // Of datagrams.
+  // For datagrams.
   address_vector path;
   std::uint32_t qkey = 0;
 };
@@ -60,8 +60,8 @@ struct answer {
   request_name name;
   kind_type kind = kind_type::done;
   ibv_wc_status status = IBV_WC_SUCCESS;
-  std::uint32_t rnr_timer = 0;  ///< of not_ready
-  std::vector<std::byte> data;  ///< of RDMA reads and atomic operations
+  std::uint32_t rnr_timer = 0;  ///< for not_ready
+  std::vector<std::byte> data;  ///< of an RDMA read or an atomic operation
   arrival arrives;
   traced trace;
 };

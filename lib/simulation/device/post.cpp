@@ -1,4 +1,4 @@
-// ibv_post_send, ibv_post_recv, ibv_post_srq_recv: what is checked at once, and copied.
+// ibv_post_send, ibv_post_recv, ibv_post_srq_recv: their immediate checks, and the copies of requests.
 #include "post.hpp"
 
 #include <algorithm>
@@ -22,7 +22,7 @@ std::uint64_t bytes_of(const ibv_send_wr& wr) noexcept {
   return sum;
 }
 
-/// 0, or why a request cannot be posted at all.
+/// 0, or the errno with which a request is refused.
 int check(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
   switch (wr.opcode) {
@@ -48,7 +48,7 @@ int check(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
   return 0;
 }
 
-/// A copy of a request with all that the caller may reuse after posting.
+/// A copy of a request with everything that the caller may reuse after posting.
 send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
   send_request r;
   r.wr_id = wr.wr_id;
@@ -81,14 +81,14 @@ send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
   return r;
 }
 
-/// Who is to get a request.
+/// The rank that is to get a request.
 int peer_of(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
   if (qp.connected()) return rank_behind(qp.path.target, qp.attributes.dest_qp_num);
   const auto* const way = static_cast<const address_handle*>(wr.wr.ud.ah);
   return way == nullptr ? -1 : rank_behind(way->to.target, wr.wr.ud.remote_qpn & 0xffffffU);
 }
 
-/// `number`: of its message for who takes notes; 0 if nobody does.
+/// `number`: of its message, for a recorder; 0 if there is none.
 int post_one(queue_pair& qp, const ibv_send_wr& wr, std::uint64_t number) {
   requester& q = qp.sends;
   if (qp.state < IBV_QPS_RTS) return EINVAL;
@@ -114,7 +114,7 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr, std::uint64_t number) {
   return 0;
 }
 
-/// To how many queue pairs a core has to bring a request itself: to each member of a group, and at least one.
+/// The number of queue pairs to which a core copies a request: each member of a group, and at least one.
 std::size_t targets_of(const queue_pair& qp, const ibv_send_wr& wr) {
   if (qp.connected() || wr.wr.ud.ah == nullptr) return 1;
   const auto& path = static_cast<const address_handle*>(wr.wr.ud.ah)->to;
@@ -125,12 +125,12 @@ std::size_t targets_of(const queue_pair& qp, const ibv_send_wr& wr) {
   return std::max<std::size_t>(1, members);
 }
 
-/// Time of the processor, before the adapter hears of it. @returns the number of the first message for who
-/// takes notes; 0 if nobody does.
+/// Spends the processor's time before the adapter gets the requests. @returns the number of the first
+/// message, for a recorder; 0 if there is none.
 std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   fabric& all = qp.nic->owner();
   std::size_t count = 0;
-  std::size_t writes = 0;  // as many as requests, unless a core copies for each target
+  std::size_t writes = 0;  // the number of requests, unless a core copies to each target
   std::uint64_t inline_bytes = 0;
   duration copying{};
   for (const auto* one = wr; one != nullptr; one = one->next) {

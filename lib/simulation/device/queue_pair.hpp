@@ -1,4 +1,4 @@
-// A queue pair: what its program asked of it, and how far it has come with that.
+// A queue pair: its requests, and their progress.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace chorale::simulation::device {
 
-/// A send work request, with copies of what the caller may reuse after posting.
+/// A send work request, with copies of everything that the caller may reuse after posting.
 struct send_request {
   std::uint64_t wr_id = 0;
   ibv_wr_opcode opcode = IBV_WR_SEND;
@@ -26,19 +26,19 @@ struct send_request {
   std::uint64_t compare_add = 0;
   std::uint64_t swap = 0;
 
-  // Of datagrams.
+  // For datagrams.
   address_vector to;
   std::uint32_t remote_qpn = 0;
   std::uint32_t remote_qkey = 0;
 
   std::uint32_t psn = 0;
   traced trace;
-  bool ended = false;  ///< with `status`; its completion waits for those before it
+  bool ended = false;  ///< with `status`; its completion waits for those of earlier requests
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t byte_len = 0;
 
   [[nodiscard]] bool is_inline() const noexcept { return (flags & IBV_SEND_INLINE) != 0; }
-  /// RDMA reads and atomic operations: they return data.
+  /// Whether it returns data: RDMA reads and atomic operations.
   [[nodiscard]] bool reads_back() const noexcept {
     return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
            opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
@@ -49,26 +49,26 @@ struct send_request {
 struct requester {
   ring<send_request> queue;
   std::uint64_t posted = 0;   ///< since RESET
-  std::uint64_t retired = 0;  ///< up to where the program has polled: their places are free again
-  std::size_t sent = 0;       ///< of `queue`, from its front on, are under way or have ended
-  std::uint32_t reads = 0;    ///< of those are reads and atomic operations that have not ended
-  std::uint64_t busy = 0;     ///< number of a request that leaves in several bursts, before others. 0: none
-  bool waits = false;         ///< a request is to be sent once more, and not yet
-  std::uint64_t failed = 0;   ///< number of a request that failed: none behind it is sent. 0: none has
-  bool drains = false;        ///< the program is told when all that was sent before SQD has ended
-  std::uint32_t life = 0;     ///< grows with each RESET
-  std::uint32_t attempt = 0;  ///< grows each time that requests are sent once more
+  std::uint64_t retired = 0;  ///< requests up to this number have been polled, and their entries are free
+  std::size_t sent = 0;       ///< requests from the front of `queue` that are in flight or have ended
+  std::uint32_t reads = 0;    ///< of those, reads and atomic operations that have not ended
+  std::uint64_t busy = 0;  ///< number of a request that leaves in several bursts, before later ones; 0: none
+  bool waits = false;      ///< until a request is retransmitted after an RNR NAK
+  std::uint64_t failed = 0;   ///< number of a failed request: no later one is sent; 0: none
+  bool drains = false;        ///< SQ_DRAINED is raised when everything sent before SQD has ended
+  std::uint32_t life = 0;     ///< the count of RESETs
+  std::uint32_t attempt = 0;  ///< the count of retransmissions
   std::uint32_t psn = 0;      ///< of the next request
-  std::uint8_t silences = 0;  ///< how often the first request got no answer
-  std::uint8_t refusals = 0;  ///< how often it found no receive
-  instant departs{};          ///< nothing sent later leaves before
-  instant in_order{};         ///< nothing sent later arrives before
+  std::uint8_t silences = 0;  ///< timeouts of the first request
+  std::uint8_t refusals = 0;  ///< RNR NAKs of the first request
+  instant departs{};          ///< no later request leaves earlier
+  instant in_order{};         ///< no later request arrives earlier
 
-  /// The number of the request in front.
+  /// The number of the first request in the queue.
   [[nodiscard]] std::uint64_t first() const noexcept { return posted - queue.size() + 1; }
 };
 
-/// Bytes of an RDMA write that its requester believes to be placed.
+/// Bytes of an RDMA write that its requester takes to be placed.
 struct late_part {
   std::uint64_t address;
   std::uint32_t key;
@@ -78,10 +78,10 @@ struct late_part {
 
 /// The responder's side of a connection.
 struct responder {
-  std::uint32_t psn = 0;  ///< of the request that comes next
-  bool refused = false;   ///< that request found no receive, and is sent once more by itself
-  instant placed{};       ///< no request that comes later is seen in memory before
-  instant in_order{};     ///< no answer sent later arrives before
+  std::uint32_t psn = 0;                         ///< of the next request
+  bool refused = false;                          ///< that request found no receive, and will be retransmitted
+  instant placed{};                              ///< no later request is visible in memory earlier
+  instant in_order{};                            ///< no later answer arrives earlier
   std::vector<std::shared_ptr<late_part>> late;  ///< not placed yet
 };
 
@@ -94,7 +94,7 @@ struct queue_pair : ibv_qp {
   requester sends;
   receive_queue receives;
   responder answers;
-  std::uint32_t groups = 0;  ///< in how many it is
+  std::uint32_t groups = 0;  ///< the number of its groups
   bool last_receive_raised = false;
   event_count asynchronous;
 
@@ -103,7 +103,7 @@ struct queue_pair : ibv_qp {
   [[nodiscard]] bool is_signalled(const send_request& r) const noexcept {
     return signal_all || (r.flags & IBV_SEND_SIGNALED) != 0;
   }
-  /// Whether it takes what comes from the network.
+  /// Whether it accepts incoming packets.
   [[nodiscard]] bool receiving() const noexcept {
     return state == IBV_QPS_RTR || state == IBV_QPS_RTS || state == IBV_QPS_SQD || state == IBV_QPS_SQE;
   }

@@ -11,7 +11,7 @@ namespace chorale::simulation::device {
 
 void flush_sends(queue_pair& qp) {
   requester& q = qp.sends;
-  bool went_well = true;  // as long as all before did
+  bool went_well = true;  // as long as all earlier ones did
   while (!q.queue.empty()) {
     const std::uint64_t number = q.first();
     const send_request r = q.queue.pop_front();

@@ -1,4 +1,4 @@
-// Queue pairs that fail: by their own requests, by a peer's, or with their completion queue.
+// Failures of queue pairs: by their own requests, by a peer's, or by their completion queue.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace chorale::simulation::device {
 
-/// Brings back all that waits in a queue with WR_FLUSH_ERR. Receives of a shared queue stay: it raises
+/// Completes everything in a queue with WR_FLUSH_ERR. Receives of a shared queue stay: the queue pair raises
 /// QP_LAST_WQE_REACHED instead.
 void flush_sends(queue_pair& qp);
 void flush_receives(queue_pair& qp);
-/// A request of its own has failed: to ERR (unreliable ones: their send queue, to SQE).
+/// One of the queue pair's own requests has failed: to ERR (unreliable ones: the send queue to SQE).
 void fail_requester(queue_pair& qp);
-/// A peer's request was bad, or its own receive is: to ERR.
+/// A peer's request or an own receive was invalid: to ERR.
 void fail_responder(queue_pair& qp, ibv_event_type event);
-/// A completion queue has overrun; nothing made with it goes on.
+/// A completion queue has overrun: all queue pairs that use it fail.
 void fail_overrun(hca& nic, std::uint32_t completion_queue);
 
 }  // namespace chorale::simulation::device

@@ -22,7 +22,7 @@ completion_queue& queue_of(ibv_cq* cq) noexcept {
   return static_cast<completion_queue&>(*cq);
 }
 
-/// Forgets all that was posted, and what was not polled. What is under way from here goes on, as packets do.
+/// Drops all requests, and the completions that were not polled. Packets already sent stay in flight.
 void reset(queue_pair& qp) noexcept {
   const std::uint32_t life = qp.sends.life + 1;
   qp.sends = {};
@@ -70,7 +70,7 @@ void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   }
 }
 
-/// What follows from a transition to a state of service.
+/// The effects of entering SQD or RTS.
 void enter(queue_pair& qp, ibv_qp_state to) {
   if (to == IBV_QPS_SQD) {
     qp.sends.drains = qp.attributes.en_sqd_async_notify != 0;
@@ -127,7 +127,7 @@ void reset_all(hca& nic, int rank) noexcept {
 int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   qp.nic->owner().time().settle();
-  // As of an adapter that its driver has given up.
+  // As of an adapter whose driver has given it up.
   if (qp.nic->failed && (mask & IBV_QP_STATE) != 0 && a->qp_state != IBV_QPS_RESET &&
       a->qp_state != IBV_QPS_ERR)
     return EIO;
@@ -166,7 +166,7 @@ int query_qp(ibv_qp* base, ibv_qp_attr* a, int, ibv_qp_init_attr* init) noexcept
   return 0;
 }
 
-/// Unless the profile says otherwise, a message is seen in memory at one instant where that keeps its order.
+/// Unless the profile says otherwise, a message becomes visible at one instant, if memory keeps order.
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode, std::uint32_t flags) noexcept {
   const context& c = context::of(qp->context);
   const bool scatters = placement_of(c) == verbs::placement_order::unordered;

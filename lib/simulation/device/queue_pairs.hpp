@@ -1,4 +1,4 @@
-// The calls of verbs about queue pairs.
+// The verbs of queue pairs.
 #pragma once
 
 #include "objects.hpp"
@@ -11,9 +11,9 @@ int query_qp(ibv_qp* qp, ibv_qp_attr* attributes, int mask, ibv_qp_init_attr* in
 int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags) noexcept;
 int destroy_qp(ibv_qp* qp) noexcept;
 
-/// Takes all queue pairs of a context out of service.
+/// Resets all queue pairs of a context.
 void reset_all(context& c) noexcept;
-/// Takes all queue pairs of a rank on that adapter out of service.
+/// Resets all queue pairs of a rank on that adapter.
 void reset_all(hca& nic, int rank) noexcept;
 
 ibv_srq* create_srq(ibv_pd* pd, ibv_srq_init_attr* attributes) noexcept;

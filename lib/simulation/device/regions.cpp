@@ -5,7 +5,7 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// Takes each number of 16 bits once before any comes again.
+/// A permutation of the 16-bit numbers.
 constexpr std::uint32_t scattered(std::uint32_t serial) noexcept {
   return (serial * 0x9e37U + 0x7f4aU) & 0xffffU;
 }
@@ -30,7 +30,7 @@ bool region_table::add(memory_region& region) {
     if (all_.size() > max_regions) return false;
     index = static_cast<std::uint32_t>(all_.size());
     all_.push_back(nullptr);
-    free_.reserve(all_.size());  // so that giving one back needs no memory
+    free_.reserve(all_.size());  // so that freeing an index needs no memory
   }
   all_[index] = &region;
   region.handle = index;

@@ -1,4 +1,4 @@
-// The memory regions of an adapter, by their keys.
+// The memory regions of an adapter, by key.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace chorale::simulation::device {
 
-/// Who wants to reach memory, and how.
+/// An access to memory: by which queue pair, where and how.
 struct reach {
   std::uint64_t address = 0;
   std::uint64_t bytes = 0;
@@ -16,21 +16,21 @@ struct reach {
   int access = 0;                  ///< IBV_ACCESS_* that the region must allow
 };
 
-/// Keys of regions: an index in the upper half, and in the lower half a number that this index has not had
-/// for long, so that a stale or a wrong key is seen. A region's two keys differ.
+/// Keys of regions. A key has the region's index in the upper half, and in the lower half a number that this
+/// index has not had for long, so that stale and wrong keys are detected. A region's two keys differ.
 class region_table {
  public:
-  /// Fills the keys. False if there is no index left. @throws std::bad_alloc.
+  /// Fills the keys. False if no index is left. @throws std::bad_alloc.
   bool add(memory_region& region);
   void remove(const memory_region& region) noexcept;
-  /// The first byte that `wanted` names, if this local or remote key gives that; nullptr if not.
+  /// The first byte of `wanted`, if this local or remote key permits the access; nullptr if not.
   [[nodiscard]] std::byte* local(std::uint32_t key, const reach& wanted) const noexcept;
   [[nodiscard]] std::byte* remote(std::uint32_t key, const reach& wanted) const noexcept;
 
  private:
   [[nodiscard]] const memory_region* at(std::uint32_t key) const noexcept;
 
-  std::vector<memory_region*> all_{nullptr};  ///< index 0 is nobody's: key 0 opens nothing
+  std::vector<memory_region*> all_{nullptr};  ///< index 0 is unused: key 0 is never valid
   std::vector<std::uint32_t> free_;
   std::uint32_t serial_ = 0;
 };

@@ -15,11 +15,11 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// Syndromes as those of common adapters.
+/// Vendor syndromes as on common adapters.
 constexpr std::uint32_t no_answer_syndrome = 0x81;
 constexpr std::uint32_t no_receive_syndrome = 0x82;
 
-/// What a requester waits for an answer before it sends again; zero: for ever.
+/// How long a requester waits for an answer before it retransmits; zero: for ever.
 duration answer_time(const queue_pair& qp) noexcept {
   if (qp.attributes.timeout == 0) return {};
   return std::chrono::nanoseconds{std::int64_t{4096} << (qp.attributes.timeout & 31)};
@@ -33,7 +33,7 @@ bool may_go(const queue_pair& qp, const send_request& r, std::uint64_t number) n
   return !r.reads_back() || q.reads < std::max<std::uint32_t>(qp.attributes.max_rd_atomic, 1);
 }
 
-/// What is wrong with a request before it leaves.
+/// The error of a request before it leaves, if any.
 ibv_wc_status local_fault(const queue_pair& qp, const send_request& r) noexcept {
   if (r.reads_back() && qp.attributes.max_rd_atomic == 0) return IBV_WC_LOC_QP_OP_ERR;
   if (!r.is_inline() && !check_pieces(qp, r, r.reads_back() ? IBV_ACCESS_LOCAL_WRITE : 0))
@@ -68,11 +68,12 @@ void fail(queue_pair& qp, send_request& r, std::uint64_t number, ibv_wc_status s
   end(qp, r, status);
 }
 
-/// What the adapter that sends a request has to do with it, up to its first burst.
+/// The sending adapter's work on a request, up to the first burst.
 outgoing weight_of(const queue_pair& qp, const send_request& r) noexcept {
   const adapter_costs& costs = qp.nic->owner().costs().costs();
   const std::uint64_t bytes = r.reads_back() ? 0 : r.bytes;
-  // What is longer than a request has room for lies beside it, though the program may forget it at once.
+  // Inline data that do not fit into the request are fetched from memory, though the program may reuse its
+  // own at once.
   const bool in_request = r.is_inline() && bytes <= costs.posting.inline_bytes;
   return {.bytes = qp.connected() ? std::min<std::uint64_t>(bytes, costs.burst) : bytes,
           .queue_pair = qp.qp_num,
@@ -87,7 +88,7 @@ void depart(hca& nic, std::uint32_t number, const request_name& name, const depa
   if (r == nullptr || r->ended || (qp->sends.failed != 0 && name.number > qp->sends.failed)) return;
   if (const ibv_wc_status fault = local_fault(*qp, *r); fault != IBV_WC_SUCCESS)
     return fail(*qp, *r, name.number, fault);
-  // Of one that is sent once more, all that it took until then.
+  // The trace of a retransmission includes all attempts before it.
   traced trace = r->trace;
   note_stage(nic.owner().time(), trace, activity::leave, r->reads_back() ? 0 : r->bytes, leaves.first);
   if (qp->connected()) return send_in_bursts(make_message(*qp, *r, name, trace), weight_of(*qp, *r), leaves);
@@ -95,7 +96,7 @@ void depart(hca& nic, std::uint32_t number, const request_name& name, const depa
   all_left(*qp, name, leaves.last);
 }
 
-/// Takes back what was sent, from that request on: it is to be sent once more.
+/// Marks the requests from `number` on as not sent, so that they are retransmitted.
 void go_back(queue_pair& qp, std::uint64_t number) noexcept {
   requester& q = qp.sends;
   ++q.attempt;
@@ -117,7 +118,7 @@ void retry(hca& nic, std::uint32_t number, const request_name& name) {
   send_on(*qp);
 }
 
-/// The responder had no receive for it.
+/// The responder had no receive for the request.
 void wait_for_receive(queue_pair& qp, send_request& r, const answer& what) {
   requester& q = qp.sends;
   if (qp.attributes.rnr_retry != 7 && q.refusals >= qp.attributes.rnr_retry)
@@ -137,7 +138,7 @@ void wait_for_receive(queue_pair& qp, send_request& r, const answer& what) {
                            });
 }
 
-/// Puts what came back where the request wants it. False if a local key does not allow it any more.
+/// Writes returned data to the request's memory. False if a local key no longer permits it.
 bool scatter(const queue_pair& qp, const send_request& r, std::span<const std::byte> data) {
   if (!check_pieces(qp, r, IBV_ACCESS_LOCAL_WRITE)) return false;
   for (const ibv_sge& p : r.pieces) {
@@ -182,7 +183,7 @@ void send_on(queue_pair& qp) {
       const duration late = all.chance().reading();
       when = {when.first + late, when.last + late};
     }
-    // Behind what was posted before it, though that had further to be fetched.
+    // Not before an earlier request, even if that took longer to fetch.
     when.first = std::max({when.first, q.departs, all.time().now()});
     q.departs = when.last = std::max(when.first, when.last);
     all.time().at(when.first,
@@ -198,7 +199,7 @@ void all_left(queue_pair& qp, const request_name& name, instant last) {
     send_on(qp);
   }
   if (qp.reliable()) return;
-  // Nobody answers: it is over when it has left.
+  // Without an acknowledgement a request ends when it has left.
   if (!qp.is_signalled(*r)) return end(qp, *r, IBV_WC_SUCCESS);
   scheduler& time = qp.nic->owner().time();
   time.at(std::max(last, time.now()), [&nic = *qp.nic, number = qp.qp_num, name] {

@@ -27,7 +27,7 @@ bool takes_receive(ibv_wr_opcode opcode) noexcept {
   return is_send(opcode) || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }
 
-/// The queue pair that a message is for; nullptr if nobody there answers.
+/// The target queue pair of a message; nullptr if there is none, or if it does not respond.
 queue_pair* find_target(const message& m) noexcept {
   queue_pair* const qp = m.on.to->queue_pairs.find(m.on.destination);
   if (qp == nullptr || !qp->connected() || !qp->receiving() || qp->path.target != m.on.from ||
@@ -45,7 +45,7 @@ answer answer_to(const message& m) {
   return a;
 }
 
-/// An answer has come to the adapter of the requester.
+/// An answer reaches the requester's adapter.
 void answer_arrives(std::unique_ptr<answer> a, const arrival& when) {
   fabric& all = a->on.to->owner();
   a->arrives = when;
@@ -54,7 +54,7 @@ void answer_arrives(std::unique_ptr<answer> a, const arrival& when) {
   all.time().at(std::max(seen.completed, all.time().now()), [a = std::move(a)] { take_answer(*a); });
 }
 
-/// Sends an answer that may leave then.
+/// Sends an answer that may leave as `leaves` says.
 void send_answer(queue_pair& qp, answer a, const departure& leaves) {
   fabric& all = qp.nic->owner();
   note_answer(all.time(), a.trace, a.data.size(), leaves.first);
@@ -72,7 +72,7 @@ void send_answer(queue_pair& qp, answer a, instant leaves) {
   send_answer(qp, std::move(a), departure{leaves, leaves});
 }
 
-/// The target does not take the request: both ends fail.
+/// The target refuses the request: both ends fail.
 void refuse(queue_pair& qp, const message& m, ibv_wc_status status, ibv_event_type event) {
   if (!qp.reliable()) return;
   answer a = answer_to(m);
@@ -82,7 +82,7 @@ void refuse(queue_pair& qp, const message& m, ibv_wc_status status, ibv_event_ty
   fail_responder(qp, event);
 }
 
-/// The target's own receive is bad, which it learns of in any case.
+/// The target's own receive is invalid; the target reports that in any case.
 void fail_both(queue_pair& qp, const message& m) {
   if (qp.reliable()) return refuse(qp, m, IBV_WC_REM_OP_ERR, IBV_EVENT_QP_FATAL);
   fail_responder(qp, IBV_EVENT_QP_FATAL);
@@ -90,7 +90,7 @@ void fail_both(queue_pair& qp, const message& m) {
 
 void no_receive(queue_pair& qp, const message& m) {
   if (!qp.reliable()) return;
-  // The same number comes once more.
+  // The retransmission has the same number.
   qp.answers.psn = m.psn;
   qp.answers.refused = true;
   answer a = answer_to(m);
@@ -120,7 +120,7 @@ void report(queue_pair& qp, const message& m, const receive& taken, ibv_wc_statu
   push(static_cast<completion_queue&>(*qp.recv_cq), c, m.solicited);
 }
 
-/// The memory that a request names; nullptr if key, rights or bounds are wrong.
+/// The memory of a request; nullptr if key, rights or bounds are wrong.
 std::byte* find_remote(const queue_pair& qp, const message& m, std::uint64_t bytes, int access) noexcept {
   return qp.nic->regions.remote(m.rkey, {m.remote_address, bytes, qp.pd, access});
 }
@@ -163,7 +163,7 @@ void send(queue_pair& qp, message& m) {
   acknowledge(qp, m);
 }
 
-/// The data of a read leaves: it is that of this instant.
+/// The data of a read leave, as they are at this instant.
 void send_read(hca& nic, std::uint32_t number, const message& m, const departure& leaves) {
   queue_pair* const qp = nic.queue_pairs.find(number);
   if (qp == nullptr || qp->state == IBV_QPS_RESET || nic.failed) return lose(m);
@@ -183,7 +183,7 @@ void read(queue_pair& qp, std::unique_ptr<message> m) {
     return refuse(qp, *m, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   hca& nic = *qp.nic;
   scheduler& time = nic.owner().time();
-  // What is asked for is in the answer.
+  // The answer carries the requested data.
   note_delivery(time, m->trace, 0, m->arrives);
   const departure leaves =
       nic.owner().costs().answer_read(nic.host(), m->placed, {.bytes = m->bytes, .queue_pair = qp.qp_num});
@@ -213,13 +213,13 @@ void atomic(queue_pair& qp, message& m) {
   send_answer(qp, std::move(a), qp.nic->owner().costs().answer_atomic(m.placed));
 }
 
-/// All of a message has been received: its effect, and what is answered.
+/// A message has been received completely: performs it, and answers.
 void execute(std::unique_ptr<message> m) {
   queue_pair* const qp = find_target(*m);
   if (qp == nullptr) return lose(*m);
   if (qp->reliable()) {
     if (m->psn != qp->answers.psn) {
-      // Behind one that is sent once more, or of a connection whose ends do not agree.
+      // Follows a refused request that will be retransmitted, or the ends' packet numbers differ.
       if (!qp->answers.refused) lose(*m);
       return;
     }
@@ -274,7 +274,7 @@ bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> 
   const auto reaches = [&](const ibv_sge& p) {
     return qp.nic->regions.local(p.lkey, {p.addr, p.length, domain, IBV_ACCESS_LOCAL_WRITE});
   };
-  // Nothing is written if a later piece is bad.
+  // Nothing is written if a later piece is invalid.
   std::size_t left = data.size();
   for (const ibv_sge& p : into.pieces) {
     if (left == 0) break;

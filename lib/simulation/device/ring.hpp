@@ -1,4 +1,4 @@
-// A queue that takes no memory before its first entry.
+// A queue that takes no memory while it is unused.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +7,8 @@
 
 namespace chorale::simulation::device {
 
-/// First in, first out, with a look at any entry. It grows to the most that was ever in it: there are
-/// millions of queue pairs in a large simulation, and most of their queues are hardly used.
+/// First in, first out, with random access. It grows to the largest number of entries so far: a large
+/// simulation has millions of queue pairs, and most of their queues are hardly used.
 template <class T>
 class ring {
  public:
@@ -31,7 +31,7 @@ class ring {
     --size_;
     return entry;
   }
-  /// Gives its memory back, too.
+  /// Also frees the memory.
   void clear() noexcept {
     entries_ = {};
     first_ = size_ = 0;

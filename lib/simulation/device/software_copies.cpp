@@ -34,7 +34,7 @@ duration software_copies::time_for(const ibv_send_wr& request, written_memory::c
   std::size_t bytes = 0;
   std::size_t received = 0;
   std::size_t here = 0;
-  std::size_t elsewhere = 0;  // what the caches of those who had it would have to hold
+  std::size_t elsewhere = 0;  // bytes that the caches of those who last touched them must hold
   for (int i = 0; i < request.num_sge; ++i) {
     const ibv_sge& piece = request.sg_list[i];
     const auto* const from = reinterpret_cast<const void*>(piece.addr);
@@ -45,7 +45,7 @@ duration software_copies::time_for(const ibv_send_wr& request, written_memory::c
   }
   const auto* const there = reinterpret_cast<const void*>(request.wr.rdma.remote_addr);
   std::size_t touched = reads ? 0 : received;
-  // Whom a send goes to has read what came there before.
+  // The target of a send has read the previous content of its buffer.
   if (sends) touched = bytes;
   if (writes) {
     touched = std::max(touched, bytes - written_->had_by(there, bytes, by));

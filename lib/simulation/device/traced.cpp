@@ -10,7 +10,7 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// The two stages that end now, and whom they may wake.
+/// Records the two stages that end now, and tells the scheduler what has arrived.
 void note_arrival(scheduler& time, traced& of, std::uint64_t bytes, instant at_adapter,
                   bool answer) noexcept {
   if (of.number == 0) return;

@@ -11,7 +11,7 @@ ibv_mtu mtu_for(std::uint32_t payload) noexcept {
   return static_cast<ibv_mtu>(mtu);
 }
 
-/// Between the last byte of a message at the port and its effect, which may send an answer.
+/// The longest time from a message's last byte at the port to its effect, which may send an answer.
 duration longest_handling(const receiving_costs& costs) noexcept {
   return costs.place + costs.take + costs.shared + costs.complete + costs.datagram + costs.acknowledge;
 }
@@ -40,8 +40,8 @@ departure wire::send(int host, const outgoing& what, instant now) {
 }
 
 departure wire::send_next(int host, const outgoing& what, const departure& before, const arrival& there) {
-  // Fetched ahead, and no faster than the link takes it: else the whole message would be at the link before
-  // another has its turn.
+  // Fetched ahead, and no faster than the link takes it: otherwise the whole message would occupy the link
+  // before another has its turn.
   const instant first = std::max(before.last, before.first + (there.last - there.first));
   return at(host).send(first - costs_.sending.start - costs_.sending.fetch, what);
 }
@@ -61,7 +61,7 @@ placement wire::receive(int host, const arrival& when, const incoming& what) {
 }
 
 departure wire::answer_read(int host, const placement& request, const outgoing& data) {
-  // The whole way from the request on is known; of it, the adapter's part in sending is what it always is.
+  // The answer's times are known from the request's; the adapter adds its usual time for sending.
   const instant first = request.answered - costs_.receiving.acknowledge + costs_.receiving.read;
   return at(host).send(first - costs_.sending.start - costs_.sending.fetch, data);
 }

@@ -1,4 +1,4 @@
-// What adapters and the network between them take: asked by the device for each message.
+// The times that adapters and their network take, computed for each message of the device.
 #pragma once
 
 #include <cstddef>
@@ -15,42 +15,42 @@
 
 namespace chorale::simulation::device {
 
-/// Times of the adapters of a machine and of the network between them. It remembers what is busy until when:
-/// each function is called in the order of virtual time. Hosts are numbered from 0.
+/// The adapters of a machine, and the network between them. They remember their busy times, so the functions
+/// are called in the order of virtual time. Hosts are numbered from 0.
 class wire {
  public:
-  /// The first `hosts` of a machine that is valid (`validate`).
+  /// The first `hosts` of a valid machine (`validate`).
   wire(const machine& on, int hosts);
 
   /// When a message leaves that the adapter of a host gets at `now`.
   departure send(int host, const outgoing& what, instant now);
   /// The same for the next burst of a message whose last burst left as `before` and arrives as `there`.
   departure send_next(int host, const outgoing& what, const departure& before, const arrival& there);
-  /// When it is at the other host.
+  /// When the message is at the other host.
   arrival carry(int from, int to, const outgoing& what, const departure& leaves);
   /// The same for a datagram to a group, which the switches replicate: an arrival for each host. `group`
-  /// chooses among ways that are as short.
+  /// selects among equally short routes.
   std::vector<arrival> carry_to_group(int from, std::span<const int> to, const outgoing& what,
                                       const departure& leaves, std::uint32_t group);
-  /// When it is in memory there.
+  /// When the message is in memory at `host`.
   placement receive(int host, const arrival& when, const incoming& what);
   /// When the answer to such a message leaves: the data of an RDMA read, the result of an atomic operation.
   departure answer_read(int host, const placement& request, const outgoing& data);
   departure answer_atomic(const placement& request) const;
 
-  // What the processor of a host takes in the calls of verbs.
+  // The processor's time in the calls of verbs.
 
-  /// Posting that many send requests by one call, some of which are datagrams, with so many bytes inline.
+  /// One call that posts `requests` sends, `datagrams` of them datagrams, with `inline_bytes` in total.
   [[nodiscard]] duration post(std::size_t requests, std::size_t datagrams, std::uint64_t inline_bytes) const;
   [[nodiscard]] duration post_receives(std::size_t requests) const;
-  /// A look at a completion queue that finds that many.
+  /// A poll of a completion queue that finds `found` completions.
   [[nodiscard]] duration poll(std::size_t found) const;
   [[nodiscard]] duration register_memory(std::uint64_t bytes) const;
   [[nodiscard]] duration deregister_memory(std::uint64_t bytes) const;
 
   [[nodiscard]] const adapter_costs& costs() const noexcept { return costs_; }
   [[nodiscard]] const network& links() const noexcept { return network_; }
-  /// The largest MTU of verbs that its packets have room for.
+  /// The largest MTU of verbs that fits into the network's packets.
   [[nodiscard]] ibv_mtu mtu() const noexcept { return mtu_; }
 
  private:
@@ -60,7 +60,7 @@ class wire {
   network network_;
   std::vector<adapter> adapters_;
   ibv_mtu mtu_;
-  duration hindsight_;  ///< what has come is asked for no later than that
+  duration hindsight_;  ///< a message is asked for at most this long after its time
 };
 
 }  // namespace chorale::simulation::device
