@@ -1,4 +1,4 @@
-// What goes wrong in a simulation.
+// Faults of a simulation.
 #pragma once
 
 #include <chrono>
@@ -9,62 +9,63 @@
 
 namespace chorale::simulation {
 
-/// Faults of a simulated network and of who is on it; none unless they are set. What is a matter of chance is
-/// drawn from the seed of the run, by random numbers that nothing else takes.
+/// Faults of a simulated network, its hosts and ranks; none by default. Random faults are drawn from the
+/// run's seed, by a generator of their own.
 struct faults {
-  // Of datagrams: each copy of a multicast by itself.
-  std::uint32_t lost = 0;      ///< of a million datagrams, do not come
-  std::uint32_t repeated = 0;  ///< of a million datagrams, come twice
-  /// Of a million datagrams, come up to `longest_delay` late, so that later ones overtake them.
+  // Datagrams; each copy of a multicast counts separately.
+  std::uint32_t lost = 0;      ///< datagrams of a million that are lost
+  std::uint32_t repeated = 0;  ///< datagrams of a million that arrive twice
+  /// Datagrams of a million that arrive up to `longest_delay` late, so that later ones overtake them.
   std::uint32_t delayed = 0;
-  /// Of a million messages of connections and answers to them: come late, and what follows on their
-  /// connection comes behind them. A reliable connection loses nothing. With the same chance the adapter
-  /// reads a payload late, which must not be changed before its completion.
+  /// Messages of a million, of connections and of answers to them, that arrive late; later ones of the
+  /// connection arrive after them. A reliable connection loses nothing. With the same probability the adapter
+  /// reads a payload late: the program must not change it before its completion.
   std::uint32_t held_up = 0;
-  duration longest_delay = std::chrono::microseconds{100};  ///< of what is delayed or held up
+  duration longest_delay = std::chrono::microseconds{100};  ///< for `delayed` and `held_up`
 
-  /// The memory of a host shows RDMA writes in any order: half of them become visible up to `longest_delay`
-  /// late. What a completion at the target announces is there, and what was written before a read or an
-  /// atomic operation.
+  /// RDMA writes to a host become visible in any order: half of them up to `longest_delay` late. A write is
+  /// visible before a completion at the target that announces it, and before a later read or atomic
+  /// operation.
   struct disorder {
     int host = 0;          ///< number, from 0
-    bool of_bytes = true;  ///< parts of a write become visible by themselves
+    bool of_bytes = true;  ///< parts of a write become visible separately
   };
   std::vector<disorder> disorders;  ///< in any order
 
-  /// The process of a rank is killed: it does nothing more, nobody answers at its queue pairs, and nothing of
+  /// The process of a rank is killed: it does nothing more, its queue pairs no longer respond, and nothing of
   /// it is destroyed.
   struct death {
-    int rank = 0;    ///< whose process
+    int rank = 0;    ///< rank of the process
     instant when{};  ///< of virtual time
   };
   std::vector<death> deaths;  ///< in any order
 
-  /// The process of a rank is stopped for a time. Its adapter goes on.
+  /// The process of a rank is stopped for a time. Its adapter continues.
   struct stop {
-    int rank = 0;     ///< whose process
+    int rank = 0;     ///< rank of the process
     instant when{};   ///< of virtual time
     duration time{};  ///< how long
   };
   std::vector<stop> stops;  ///< in any order
 
-  /// All datagrams that come to a rank for a time are lost, as where its receive queues are full.
+  /// All datagrams to a rank are lost for a time, as with full receive queues.
   struct deafness {
-    int rank = 0;     ///< to whom
+    int rank = 0;     ///< the receiver
     instant when{};   ///< of virtual time
     duration time{};  ///< how long
   };
   std::vector<deafness> deafnesses;  ///< in any order
 
-  /// The adapter of a host fails: its queue pairs go to the state of error, and it takes and gives nothing
-  /// any more. Peers get no answers.
+  /// The adapter of a host fails: its queue pairs go to the error state, and it sends and receives nothing
+  /// more. Peers get no answers.
   struct adapter_failure {
     int host = 0;    ///< number, from 0
     instant when{};  ///< of virtual time
   };
   std::vector<adapter_failure> adapter_failures;  ///< in any order
 
-  /// The ranks of a host do not see each other's processes, as in containers: a death shows by silence alone.
+  /// The ranks of a host do not see each other's processes, as in containers: only its silence reveals a
+  /// death.
   bool hidden_processes = false;
 };
 

@@ -12,7 +12,8 @@ namespace chorale::simulation {
 
 class meeting;
 
-/// One rank of a simulation: the bootstrap group of which it makes its communicator. Exchanges take no time.
+/// One rank of a simulation: the bootstrap group from which it makes its communicator. Exchanges take no
+/// time.
 class group {
  public:
   /// For `run`, which makes groups.
@@ -20,7 +21,7 @@ class group {
 
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept;
-  /// Number of this rank among those of its simulated host, from 0.
+  /// This rank's number among those of its simulated host, from 0.
   [[nodiscard]] int local_rank() const noexcept { return local_rank_; }
   [[nodiscard]] std::string job() const;
   [[nodiscard]] std::string describe() const;

@@ -1,4 +1,4 @@
-// What a link of a simulated network has carried.
+// The load of a link of a simulated network.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace chorale::simulation {
 
-/// What went over one direction of a link.
+/// The load of one direction of a link.
 struct link_load {
   std::string name;            ///< "host 3 to switch 0 of level 1"
   std::uint64_t bytes = 0;     ///< with headers

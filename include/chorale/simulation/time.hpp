@@ -7,7 +7,7 @@
 
 namespace chorale::simulation {
 
-/// What instants are points of: the time of one simulation, which begins at zero.
+/// The time of one simulation, which begins at zero; instants are points of it.
 struct timeline {
   using rep = std::int64_t;                                        ///< picoseconds
   using period = std::pico;                                        ///< as of a clock of the standard library
@@ -16,8 +16,8 @@ struct timeline {
   static constexpr bool is_steady = true;                          ///< it never goes back
 };
 
-/// A length of virtual time. It is a whole number of picoseconds, so that sums are the same on every
-/// machine; the longest is 106 days. The units of `<chrono>` convert to it.
+/// A length of virtual time: a whole number of picoseconds, so that sums are the same on every machine; at
+/// most 106 days. The units of `<chrono>` convert to it.
 using duration = timeline::duration;
 
 /// A point of virtual time.

@@ -1,4 +1,4 @@
-// What each byte takes: a rate, as the time of one byte.
+// A rate, as the time of one byte.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace chorale::simulation {
 
-/// The time of a byte on a link, a bus or in a copy, in whole femtoseconds: 400 Gb/s are 20,000. So the times
-/// of messages are the same on every machine, and exact for the rates that adapters have.
+/// The time of a byte on a link, on a bus or in a copy, in whole femtoseconds: 20,000 for 400 Gb/s. So the
+/// times of messages are the same on every machine, and exact for the rates of real adapters.
 class byte_cost {
  public:
   constexpr byte_cost() = default;
@@ -19,13 +19,13 @@ class byte_cost {
     cost.each_ = time;
     return cost;
   }
-  /// A rate in bytes for each second, above zero; the nearest femtosecond.
+  /// A rate in bytes per second, above zero; rounded to a whole femtosecond per byte.
   [[nodiscard]] static constexpr byte_cost rate(std::int64_t bytes_per_second) noexcept {
     return femtoseconds((second + bytes_per_second / 2) / bytes_per_second);
   }
 
-  /// What `bytes` take, rounded up to a picosecond. Right below 2^40 bytes at rates above 130 MB/s, and for
-  /// 100 times less at a hundredth of that.
+  /// The time of `bytes`, rounded up to a picosecond. Correct below 2^40 bytes at rates above 130 MB/s, and
+  /// for 100 times less at a hundredth of that.
   [[nodiscard]] constexpr duration operator()(std::uint64_t bytes) const noexcept {
     const auto whole = static_cast<std::int64_t>(bytes / 1000);
     const auto rest = static_cast<std::int64_t>(bytes % 1000);

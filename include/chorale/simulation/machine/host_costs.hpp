@@ -1,4 +1,4 @@
-// What a host costs besides its adapter: copies, operators, looking and giving way.
+// The costs of a host besides its adapter: copies, operators, polling and context switches.
 #pragma once
 
 #include <cstdint>
@@ -11,10 +11,10 @@
 
 namespace chorale::simulation {
 
-/// What work on `n` bytes takes, which differs with where they lie: in a cache or beyond.
+/// The time of work on `n` bytes, which depends on the cache that holds them.
 class work_cost {
  public:
-  /// From `bytes` on, a call takes `call` and each byte `byte`.
+  /// From `from` bytes on, a call takes `call`, and `byte` for each byte.
   struct step {
     std::uint64_t from = 0;  ///< bytes of the work
     duration call{};         ///< whatever the size
@@ -22,18 +22,18 @@ class work_cost {
   };
 
   work_cost() = default;
-  /// The first step is from 0 on; their `from` ascend.
+  /// The first step's `from` is 0; the steps ascend.
   explicit work_cost(std::vector<step> steps) : steps_(std::move(steps)) {}
 
-  /// What work on so many bytes takes.
+  /// The time of work on `bytes`.
   [[nodiscard]] duration operator()(std::uint64_t bytes) const noexcept {
     for (auto at = steps_.rbegin(); at != steps_.rend(); ++at)
       if (bytes >= at->from) return at->call + at->byte(bytes);
     return {};
   }
 
-  /// The same where the caches would have to hold so many bytes for these to be in them: no byte is cheaper
-  /// than one of as many, worked on again and again.
+  /// The same if a cache must hold `set` bytes for these to be in it: each byte takes at least as long as in
+  /// repeated work on `set` bytes.
   [[nodiscard]] duration within(std::uint64_t set, std::uint64_t bytes) const noexcept {
     const duration near = (*this)(bytes);
     if (set <= bytes || bytes == 0) return near;
@@ -53,22 +53,22 @@ class work_cost {
 struct host_costs {
   int cores = 1;   ///< of the host
   work_cost copy;  ///< from memory to memory, by one core
-  /// The same of bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
-  /// write past the caches; nothing: as `copy`.
+  /// The same for bytes that the adapter wrote and that have not been copied since, on hosts whose adapters
+  /// write past the caches; empty: as `copy`.
   work_cost copy_received;
-  work_cost own;               ///< the copy of a rank's own block to its place in a result
+  work_cost own;               ///< copy of a rank's own block to its position in a result
   work_cost combine;           ///< of two operands, by the bytes of one
-  work_cost combine_received;  ///< the same, if the adapter wrote one of them; nothing: as `combine`
-  duration look{};             ///< one look of a waiting rank at memory
-  duration notice{};           ///< from a change that the adapter makes until a looking core has seen it
-  duration context_switch{};   ///< from a thread to another on the same core, where ranks outnumber cores
-  /// The same where three ranks or more share a core, whose caches and address translations do not hold the
-  /// working sets of all of them; nothing: as `context_switch`.
+  work_cost combine_received;  ///< the same, if the adapter wrote one operand; empty: as `combine`
+  duration look{};             ///< one poll of memory by a waiting rank
+  duration notice{};           ///< from a change by the adapter until a polling core has seen it
+  duration context_switch{};   ///< between threads on the same core, where ranks outnumber cores
+  /// The same if three or more ranks share a core, whose caches and TLB do not hold all their working sets;
+  /// empty: as `context_switch`.
   std::optional<duration> crowded_context_switch{};
   duration call{};     ///< of the library, once for each collective call
   duration send{};     ///< of the library, once for each message that it sends
   duration receive{};  ///< of the library, once for each message that it takes from a receive queue
-  duration match{};    ///< further, if it is matched with a receive
+  duration match{};    ///< in addition, if it is matched with a receive
 };
 
 }  // namespace chorale::simulation

@@ -1,4 +1,4 @@
-// A machine to simulate: how many hosts, and what everything on it costs.
+// A machine to simulate: its hosts, and the costs of everything on it.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@
 
 namespace chorale::simulation {
 
-/// Where a number of a machine comes from, as its file says it.
+/// The source of a number of a machine, as given in its file.
 struct provenance {
   std::string parameter;  ///< such as "adapter.sending.gap"
   std::string value;      ///< with its unit, such as "5 ns"
   std::string source;     ///< a work in the file's `sources`, or an estimate with its reason
 };
 
-/// A machine, from a file (docs/machines.md describes it) or put together by a program. What is not set costs
-/// nothing. Ranks are dealt to hosts in order: the first `ranks_per_host` to the first.
+/// A machine, from a file (docs/machines.md describes it) or constructed by a program. Costs are zero by
+/// default. Hosts are filled in order: the first `ranks_per_host` ranks are on the first.
 struct machine {
   std::string name;                 ///< such as "hdr-64core"
   std::string description;          ///< in words
-  int hosts = 0;                    ///< how many, all alike
+  int hosts = 0;                    ///< all alike
   int ranks_per_host = 1;           ///< at most
   host_costs host;                  ///< of each host
   adapter_costs adapter;            ///< of each host's adapter
@@ -31,20 +31,20 @@ struct machine {
   std::vector<provenance> sources;  ///< of each number in the file, in its order
 };
 
-/// The machine of that name that comes with the library, such as "hdr-64core", or that of a file.
-/// Throws `error` (`errc::invalid_argument`) if there is neither, or if the file is wrong: see below.
+/// The machine of that name shipped with the library, such as "hdr-64core", or read from a file. Throws
+/// `error` (`errc::invalid_argument`) if there is neither, or if the file is invalid: see below.
 [[nodiscard]] machine read_machine(const std::string& name);
 
-/// The names of the machines that come with the library, in their order.
+/// The names of the machines shipped with the library, in alphabetical order.
 [[nodiscard]] std::vector<std::string> machine_names();
 
-/// Reads a machine from the text of a file, which errors name `file`. Throws `error`
-/// (`errc::invalid_argument`) with file, line and what was expected where it is wrong: what is missing,
-/// unknown, negative or of the wrong kind. `errc::unsupported` where Chorale was built without nlohmann-json.
+/// Parses the text of a machine file, which errors name `file`. Throws `error` (`errc::invalid_argument`)
+/// with file, line and expectation if anything is missing, unknown, negative or of the wrong type;
+/// `errc::unsupported` if Chorale was built without nlohmann-json.
 [[nodiscard]] machine parse_machine(std::string_view text, const std::string& file);
 
-/// Throws `error` (`errc::invalid_argument`) where the machine is not one that can be simulated: no hosts,
-/// more of them than its topology has room for, packets or bursts of no bytes, negative times.
+/// Throws `error` (`errc::invalid_argument`) if the machine cannot be simulated: no hosts, more hosts than
+/// its topology has room for, packets or bursts of no bytes, negative times.
 void validate(const machine& of);
 
 }  // namespace chorale::simulation

@@ -1,4 +1,4 @@
-// What the way between two adapters costs.
+// The costs of the network between adapters.
 #pragma once
 
 #include <cstdint>
@@ -11,33 +11,33 @@ namespace chorale::simulation {
 
 /// A link, in each of its directions.
 struct link_costs {
-  byte_cost rate;    ///< of what goes over it, headers included
+  byte_cost rate;    ///< of all bytes, headers included
   duration delay{};  ///< from one end to the other: the cable, and the circuits at its ends
 };
 
-/// What passes through a switch.
+/// The costs of a switch.
 struct switch_costs {
-  duration forward{};    ///< from the first byte in to the first byte out, when nothing else goes there
-  duration replicate{};  ///< by which each further copy of a multicast leaves later than the one before it
+  duration forward{};    ///< from the first byte in to the first byte out, on an idle link
+  duration replicate{};  ///< by which each further copy of a multicast leaves after the previous one
   bool whole_packets =
-      false;  ///< a packet goes on when its last byte has come; else as soon as its first has
+      false;  ///< store and forward; else a packet is forwarded as soon as its first byte arrives
 };
 
-/// What a message is cut into.
+/// How a message is divided into packets.
 struct packet_costs {
-  std::uint32_t payload = 0;    ///< bytes of a packet at most (the MTU)
+  std::uint32_t payload = 0;    ///< of a packet at most, in bytes (the MTU)
   std::uint32_t connected = 0;  ///< bytes of headers of each packet of a connection
   std::uint32_t datagram = 0;   ///< bytes of headers of a datagram
 };
 
-/// All that lies between the adapters.
+/// Everything between the adapters.
 struct network_costs {
-  topology shape;          ///< which switches there are, and how they are joined
+  topology shape;          ///< the switches, and how they are joined
   link_costs host_link;    ///< between an adapter and its switch
   link_costs switch_link;  ///< between switches
   link_costs global_link;  ///< between the groups of a dragonfly
   switch_costs switches;   ///< of each switch
-  packet_costs packets;    ///< of each message
+  packet_costs packets;    ///< of all messages
 };
 
 }  // namespace chorale::simulation

@@ -1,4 +1,4 @@
-// How the hosts of a machine are joined: the shapes that machine files can name.
+// The topologies that machine files can name.
 #pragma once
 
 #include <variant>
@@ -14,23 +14,24 @@ struct one_switch {
 /// Switches in levels, with several roots: an extended generalised fat tree (Oehring, Ibel, Das and Kumar:
 /// On generalized fat trees, IPPS 1995).
 struct fat_tree {
-  /// Of a switch of each level, from the leaves up: how many hosts, or switches of the level below, it has.
+  /// The number of children of a switch of each level, from the leaves up: hosts, or switches of the level
+  /// below.
   std::vector<int> down;
-  /// Of a switch of each level but the highest: how many switches of the level above it is joined to, by a
-  /// link each. A level's taper is `down` over `up`.
+  /// The number of parents of a switch of each level but the highest, with one link to each. A level's taper
+  /// is `down` over `up`.
   std::vector<int> up;
 };
 
-/// Switches in a grid of as many dimensions as `extent` has, each joined to the two neighbours along each
-/// dimension, and the last to the first.
+/// Switches in a grid with the dimensions `extent`, each joined to its two neighbours along each dimension,
+/// and the last to the first.
 struct torus {
   std::vector<int> extent;  ///< switches along each dimension
   int hosts = 1;            ///< at each switch
 };
 
-/// Groups of switches, each joined to all of its group, with links that go to other groups (Kim, Dally, Scott
-/// and Abts: Technology-driven, highly-scalable dragonfly topology, ISCA 2008). All pairs of groups have as
-/// many links; those that remain are not used.
+/// Groups of switches, each joined to all others of its group, with links to other groups (Kim, Dally, Scott
+/// and Abts: Technology-driven, highly-scalable dragonfly topology, ISCA 2008). All pairs of groups have
+/// equally many links; the remaining links are not used.
 struct dragonfly {
   int groups = 0;    ///< how many
   int switches = 0;  ///< of a group
