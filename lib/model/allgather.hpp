@@ -5,15 +5,15 @@
 
 namespace chorale::model {
 
-/// What a message costs, in microseconds. P4 prints no values.
+/// The cost of a message, in microseconds. P4 prints no values.
 struct hockney_costs {
   double startup = 0;  ///< ts
   double byte = 0;     ///< tw
 };
 
-/// T_rd = ts log2 p + (p - 1) m tw for p = `ranks` and m = `bytes`, a rank's block. P4 has it for powers of
+/// T_rd = ts log2 p + (p - 1) m tw for p = `ranks` and m = `bytes`, a rank's block. P4 gives it for powers of
 /// two. Other groups fold and unfold: ts (floor(log2 p) + 2) + (2 p - 1) m tw, since the last step brings all
-/// p blocks to each rank that left in the first.
+/// p blocks to each rank that folded in the first.
 /// @throws error errc::invalid_argument if `ranks` is below 1.
 double recursive_doubling_allgather(int ranks, std::size_t bytes, const hockney_costs& costs);
 

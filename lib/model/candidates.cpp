@@ -18,7 +18,8 @@ std::string list(std::vector<candidate> all, std::span<const std::string> names)
   return text;
 }
 
-/// "; not measured: mine::ring": who is not chosen since nothing is known of it. `what` is not known.
+/// "; not measured: mine::ring": the algorithms without data, which are not chosen. `what` names the missing
+/// data.
 std::string unknown(const std::vector<candidate>& known, std::span<const std::string> names,
                     const char* what) {
   std::string text;

@@ -1,4 +1,4 @@
-// Algorithms with what they take, of which the fastest is to be chosen.
+// Algorithms and their costs, from which the fastest is chosen.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ struct candidate {
   double microseconds = 0;
 };
 
-/// The fastest of at least one, by index the first of equals. What is within `tolerance`, a share of the
-/// least, counts as equal.
+/// The fastest of at least one; the lowest index among equals. Costs within `tolerance`, a fraction of the
+/// least, count as equal.
 const candidate& fastest(const std::vector<candidate>& all, double tolerance = 0);
 
-/// "ring 12.1 us, bruck 15.0 us at 64 bytes (source); not measured: mine::ring": the best three, and who is
-/// not chosen since nothing is known of it, of which `what_lacks` says what.
+/// "ring 12.1 us, bruck 15.0 us at 64 bytes (source); not measured: mine::ring": the best three, and the
+/// algorithms without data, which are not chosen; `what_lacks` names the missing data.
 std::string reason(const std::vector<candidate>& known, std::size_t bytes, std::span<const std::string> names,
                    const std::string& source, const char* what_lacks);
 

@@ -13,8 +13,8 @@
 namespace chorale::model {
 namespace {
 
-/// What took more than so many times the best in the table does not take part in trials: each contender
-/// serves some calls, so that this bounds what they cost, as far as this machine is like that of the table.
+/// Algorithms that took more than this many times the best in the table are excluded from trials. Each
+/// contender serves some calls, so this bounds their cost, as far as this machine is like that of the table.
 constexpr double most_times_the_best = 4;
 
 void add_once(std::vector<int>& to, int number) {
@@ -40,18 +40,18 @@ void choice::make(const config& settings, const surroundings& around, std::vecto
   says_ = settings.explain && around.rank == 0;
   const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
   for (std::size_t i = 0; i < entrants_.size(); ++i)
-    // If none suits, each is right all the same.
+    // If none suits, all take part: each gives correct results.
     if (!some_suit || entrants_[i].suits) suitable_.push_back(static_cast<int>(i));
   const auto names = names_of(entrants_, suitable_);
   const trial_policy policy = settings.trials;
   const int ranks = around_.here.ranks;
   const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
                      (policy == trial_policy::all || settings.tuning.empty());
-  // Two operands have no brackets.
+  // With two operands there is only one bracketing.
   is_free_ = policy == trial_policy::all || ranks == 2;
   std::size_t from = 0;
   for (const model::rule& by_table : table_->rules(around_.here, names)) {
-    // A barrier has one size.
+    // A barrier has only one size.
     const bool has_sizes = tries && around_.here.what != operation::barrier;
     for (const std::size_t up_to :
          has_sizes ? trial_limits(from, by_table.up_to) : std::vector{by_table.up_to}) {
@@ -76,8 +76,7 @@ std::size_t choice::rule_of(const lane& in) const noexcept {
   return at;
 }
 
-/// The table's choice first, then what has won for sizes beside these, then the others, the best by the table
-/// first.
+/// The table's choice first, then the winners for neighbouring sizes, then the others in the table's order.
 std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
   const std::size_t at = rule_of(in);
   const auto lane_of = [&](const rule& r) -> const lane& { return &in == &rules_[at].any ? r.any : r.alike; };
@@ -117,9 +116,9 @@ int choice::next(lane& in, std::size_t bytes) {
 bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
                   bool is_apart) {
   if (!in.running) return false;
-  // Where ranks share cores a rank may find the message of a root that was ahead when it gets a core at last:
-  // such a call seems to cost nothing. What counts is how soon one call follows the other; the first call of
-  // a turn, which has no such time, is not counted.
+  // Where ranks share cores, a rank that gets a core may find the message of a root that was ahead: such a
+  // call seems to cost nothing. So the time from one call's end to the next counts; the first call of a turn,
+  // which has no such time, does not.
   const bool by_turns = around_.is_rooted && around_.here.crowded && in.ended != clock::time_point{};
   std::optional<clock::duration> time;
   if (is_apart) time = end - (by_turns ? in.ended : begin);
@@ -130,7 +129,7 @@ bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::t
 
 std::string choice::judge(lane& in, std::size_t bytes) {
   in.running->judge();
-  // Adding up is not a call's time.
+  // The time of adding up is no call's time.
   in.ended = {};
   if (!in.running->is_over()) return {};
   const auto name = [&] { return entrants_[static_cast<std::size_t>(in.algorithm)].name; };
@@ -150,7 +149,7 @@ std::string choice::explain(std::size_t bytes) {
 
 void choice::say(const lane& of) const {
   const std::size_t at = rule_of(of);
-  // Sizes that will have trials of their own begin alike.
+  // Sizes with trials of their own that begin alike share a line.
   std::size_t last = at;
   if (!of.settled)
     while (last + 1 < rules_.size() && says_the_same(rules_[last + 1].any, of)) ++last;

@@ -13,22 +13,22 @@
 namespace chorale::model {
 namespace {
 
-/// Messages of more bytes travel in blocks that follow each other through a tree or chain.
+/// Longer messages travel through a tree or chain in blocks of this size.
 constexpr double block_bytes = 8192;
-/// Blocks of as many bytes go straight between the users' buffers.
+/// Blocks of at least this size go directly between the users' buffers.
 constexpr std::size_t straight_bytes = config::usual_zero_copy_bytes;
-/// Operands of trees are put from there on, in pieces that follow each other up the tree.
+/// From this size on trees put operands, in pieces that follow each other up the tree.
 constexpr double put_bytes = 2 * straight_bytes;
 constexpr double piece_bytes = 65536;
 
-/// Results of more bytes are collected: `allgather::recursive_doubling::short_bytes`.
+/// Longer results are collected: `allgather::recursive_doubling::short_bytes`.
 constexpr std::size_t collected_bytes = 4096;
-/// The part of `message_cost::byte` that copying in and out of a message is.
+/// The fraction of `message_cost::byte` that is due to copying in and out of a message.
 constexpr double copy_share = 1;
 
 /// P4 section 4.3: for messages over 1 MB on more than 32 processes only the ring keeps to neighbours; in the
 /// other algorithms bytes contend for the middle of the network (P4 section 2.3). That two contend for one
-/// place is our estimate: the paper gives no number.
+/// link is our estimate: the paper gives no number.
 constexpr std::size_t contended_bytes = std::size_t{1} << 20;
 constexpr int uncontended_ranks = 32;
 constexpr double contention = 2;
@@ -41,8 +41,8 @@ int degree_of(std::string_view text, std::string_view name) {
   return k;
 }
 
-/// What the collective buffer of P4 section 4.2 changes, in microseconds: each copied step has a second
-/// write, which announces it, and a rank copies one block in and the others out, where messages are copied in
+/// What the collective buffer of P4 section 4.2 adds, in microseconds: each copied step has a second write,
+/// which announces the data; a rank copies one block in and the others out, instead of copying messages in
 /// and out in each step.
 double collected(int ranks, std::size_t bytes, const message_cost& cost) {
   const int folds = topology::is_power_of_two(ranks) ? 0 : 1;
@@ -57,7 +57,7 @@ double collected(int ranks, std::size_t bytes, const message_cost& cost) {
   return steps * cost.further - (blocks - 2) * static_cast<double>(bytes) * cost.byte * copy_share;
 }
 
-/// The parts of a message in P2's model, of which only Ts, Tt and To count beside the sum.
+/// A message in terms of P2's model. Only the sum, Ts, Tt and To matter.
 event_costs events_of(const message_cost& cost) {
   return {.library = cost.start - 2 * cost.further,
           .descriptor = 0,
@@ -69,7 +69,7 @@ event_costs events_of(const message_cost& cost) {
           .combine_byte = cost.combine};
 }
 
-/// What formulas are made of, for one message of `bytes`.
+/// The terms of the formulas, for one message of `bytes`.
 struct prices {
   const message_cost& cost;
   int ranks;
@@ -78,20 +78,20 @@ struct prices {
   [[nodiscard]] double start() const { return cost.start; }
   [[nodiscard]] double message() const { return cost.start + bytes * cost.byte; }
   [[nodiscard]] double combined() const { return bytes * cost.combine; }
-  /// The same for messages of another size.
+  /// The same for messages of `other` bytes.
   [[nodiscard]] prices of(double other) const { return {cost, ranks, other}; }
 
-  /// Messages to or from all others, but one.
+  /// The number of messages to or from all other ranks, minus one.
   [[nodiscard]] double beside() const { return std::max(0, ranks - 2); }
-  /// One rank sends to all others: each further message starts when the one before has left.
+  /// One rank sends to all others: each message starts when the one before has left.
   [[nodiscard]] double to_all() const { return message() + beside() * (cost.further + bytes * cost.byte); }
-  /// One rank takes messages from all others, which start together (P2 section 5.2).
+  /// One rank receives from all others, which start together (P2 section 5.2).
   [[nodiscard]] double from_all() const {
     return message() + beside() * std::max(cost.further, bytes * cost.byte);
   }
-  /// The reduce of P2 section 5.2 for the first block, at best, except that operands which combine slower
-  /// than they arrive wait for each other. Rank 0 takes all further blocks of all its children. Before
-  /// operands are put, all ranks tell their children at once where to.
+  /// The reduce of P2 section 5.2 for the first block, at best, except that operands which are combined more
+  /// slowly than they arrive wait for each other. Rank 0 receives the further blocks of all its children.
+  /// Before operands are put, all ranks send their children the target addresses at the same time.
   [[nodiscard]] double up_tree(int degree, bool is_put) const {
     const topology::degree_k head{0, ranks, degree};
     const double senders = head.children().size();
@@ -101,13 +101,13 @@ struct prices {
            (is_put ? cost.start : 0) + (senders - head.steps()) * std::max(0.0, first.combined() - arrival) +
            senders * (bytes - first.bytes) * std::max(cost.byte, cost.combine);
   }
-  /// `up_tree` where all others send to the root at once.
+  /// `up_tree` with all other ranks as children of the root.
   [[nodiscard]] double up_star() const {
     int degree = 1;
     while (degree < ranks - 1) degree = 2 * degree + 1;
     return up_tree(degree, false);
   }
-  /// Down the binomial tree: P2 section 5.1, in one block, since further blocks cost nothing by themselves.
+  /// Down the binomial tree: P2 section 5.1, in one block, since further blocks cost nothing extra.
   [[nodiscard]] double down_tree() const {
     const auto whole = static_cast<std::size_t>(bytes);
     return binomial_broadcast(ranks, whole, whole + 2, events_of(cost));
@@ -121,13 +121,13 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
   const prices one{cost, ranks, static_cast<double>(bytes)};
   const double n = ranks;
   const double levels = topology::ceil_log2(ranks);
-  // Groups that are no power of two fold first and unfold at the end.
+  // Groups that are not a power of two fold first and unfold at the end.
   const double doubling = topology::is_power_of_two(ranks) ? levels : topology::floor_log2(ranks) + 2;
   const double ts = cost.start;
   const double mtw = one.bytes * cost.byte;
   const double combined = one.combined();
   const bool is_put = one.bytes >= put_bytes;
-  const prices block = one.of(std::min(one.bytes, block_bytes));  // the first of a pipeline
+  const prices block = one.of(std::min(one.bytes, block_bytes));  // the first block of a pipeline
   const prices share = one.of(one.bytes / n);
   const hockney_costs hockney{cost.start, cost.byte};
   switch (what) {
@@ -170,7 +170,7 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
       if (algorithm == "recursive_doubling")
         return recursive_doubling_allgather(ranks, bytes, {far.start, far.byte}) +
                collected(ranks, bytes, cost);
-      // Our Bruck needs no rotation at the end: blocks are in their places all along.
+      // Our Bruck needs no rotation at the end: blocks are at their final positions from the start.
       if (algorithm == "bruck") return levels * ts + (n - 1) * one.bytes * far.byte;
       if (algorithm == "ring") return ring_allgather(ranks, bytes, hockney);
       if (algorithm == "direct") return prices{far, ranks, one.bytes}.to_all();
@@ -179,7 +179,7 @@ std::optional<double> estimate(operation what, std::string_view algorithm, int r
     case operation::alltoall:  // P5 section 2
       if (algorithm == "bruck") return levels * (ts + n / 2 * 2 * mtw);
       if (algorithm == "pairwise") return (n - 1) * (ts + mtw);
-      // Only who writes straight into users' buffers asks for their addresses first (P5 section 4.1).
+      // Only writes directly into the users' buffers need an exchange of addresses first (P5 section 4.1).
       if (algorithm == "direct") return (bytes >= straight_bytes ? levels * ts : 0) + one.to_all();
       break;
     case operation::gather:

@@ -1,4 +1,4 @@
-// What algorithms cost by formula, and the choice by that.
+// The cost of algorithms by formula, and the choice by it.
 #pragma once
 
 #include <cstddef>
@@ -13,25 +13,25 @@
 
 namespace chorale::model {
 
-/// What messages cost, in microseconds: Hockney's model (ts and tw of P4 section 2.3) with a price for each
-/// message that one rank takes or sends beside others of the same step.
+/// The cost of messages, in microseconds: Hockney's model (ts and tw of P4 section 2.3), and a price for each
+/// further message that a rank receives or sends in the same step.
 struct message_cost {
-  double start = 0.25;      ///< a message, besides its bytes
-  double byte = 0.0001;     ///< a byte of it
-  double combine = 0.0001;  ///< a byte that is reduced
-  /// A further message of the same rank and step: Ts of P2 section 5.2, and in its proportion to the 8.94 us
-  /// that P2's parameters make of `start` (Tm + Td + 2 (Ts + Tn)).
+  double start = 0.25;      ///< of a message, besides its bytes
+  double byte = 0.0001;     ///< of each byte of it
+  double combine = 0.0001;  ///< of each byte that is reduced
+  /// A further message of the same rank and step: Ts of P2 section 5.2. It has the same ratio to `start` as
+  /// Ts has in P2 to the 8.94 us of Tm + Td + 2 (Ts + Tn).
   double further = 0.056;
 };
 
-/// Microseconds of `algorithm` (its `type_name`) for `bytes` of payload on `ranks` ranks that all have a
-/// core; nothing if there is no formula for it. Bytes are those of one block for operations of blocks.
+/// Microseconds of `algorithm` (its `type_name`) for `bytes` of payload on `ranks` ranks with a core each;
+/// none without a formula for it. For operations on blocks, `bytes` are those of one block.
 std::optional<double> estimate(operation what, std::string_view algorithm, int ranks, std::size_t bytes,
                                const message_cost& cost = {});
 
-/// Which of `algorithms` (type names) has the least estimate for which sizes: rules in ascending order of
-/// `up_to`, the last without limit; the limits are exact to the byte. Of equals the first is chosen, and what
-/// differs by rounding is equal, so that all ranks choose alike. No rules if there is no formula for any.
+/// The one of `algorithms` (type names) with the least estimate for each size: rules in ascending order of
+/// `up_to`, the last without limit; limits are exact to the byte. The first of equals is chosen; differences
+/// by rounding count as equal, so that all ranks choose alike. No rules if there is no formula for any.
 std::vector<rule> rules_by_formula(operation what, int ranks, std::span<const std::string> algorithms,
                                    const message_cost& cost = {});
 

@@ -1,4 +1,4 @@
-// The check of a group's size that the models share.
+// The check of a group's size, shared by the models.
 #pragma once
 
 #include <string>

@@ -12,12 +12,12 @@ std::int64_t up_to(std::int64_t bytes, std::int64_t unit) noexcept {
   return (bytes + unit - 1) / unit * unit;
 }
 
-/// Of every communicator on soft0: the pipe of its completion channel, and the memory of its datagrams.
+/// Every communicator on soft0 has the pipe of its completion channel, and the memory of its datagrams.
 constexpr std::int64_t least_descriptors = 3;
-/// By which the service thread is told to end.
+/// The descriptor that tells the service thread to end.
 constexpr std::int64_t of_service = 1;
 
-/// The one UD queue pair that every transport has.
+/// The UD queue pair of every transport.
 struct datagram_buffers {
   std::int64_t receives;
   std::int64_t sends;
@@ -34,7 +34,7 @@ datagram_buffers of_streams(std::int64_t ranks, int mtu_bytes, std::int64_t send
           std::min(mtu_bytes, 4096)};
 }
 
-/// The inbox that a connected peer writes into, and the slabs of eight in which inboxes are registered.
+/// The inbox of each connected peer; inboxes are registered in slabs of eight.
 std::int64_t inbox_bytes(const config& c) noexcept {
   const auto block = static_cast<std::int64_t>(c.block_bytes);
   const std::int64_t room = up_to(block, 16);

@@ -6,9 +6,9 @@
 namespace chorale::model {
 namespace {
 
-/// The greatest size that formulas are evaluated at; above, the best stays the best.
+/// The greatest size at which formulas are evaluated; above, the choice stays the same.
 constexpr std::size_t greatest = std::size_t{1} << 26;
-/// Other compilers may round otherwise: a difference of this share is none.
+/// Rounding may differ between compilers: relative differences up to this count as equal.
 constexpr double rounding = 1e-9;
 
 }  // namespace
@@ -33,7 +33,8 @@ std::vector<rule> rules_by_formula(operation what, int ranks, std::span<const st
     found.push_back({up_to, algorithm, reason(known(from), from, algorithms, source, "without a formula")});
   };
   for (std::size_t next = 1; next <= greatest; next *= 2) {
-    // Sizes from `at` on up to the next power of two: each time the last byte that `at`'s best is good for.
+    // Splits the sizes from `at` to the next power of two: each time finds the last byte at which `at`'s best
+    // is best.
     for (int here = best(at); here != best(next); here = best(at)) {
       std::size_t last = at;
       std::size_t first = next;

@@ -8,32 +8,33 @@
 namespace chorale::model {
 namespace {
 
-/// From here on what a call takes grows with its bytes.
+/// From this size on the time of a call grows with its bytes.
 constexpr std::size_t long_bytes = 4096;
-/// Calls of so many bytes may take milliseconds.
+/// Calls of this size may take milliseconds.
 constexpr std::size_t very_long_bytes = 65536;
-/// Timed calls of a turn in the first round, when nothing is known. It is there to make connections, and to
-/// touch the memory of all blocks that short messages go through in turn.
+/// Timed calls of a turn in the first round, before any time is known. That round makes connections, and
+/// touches the memory of all blocks that short messages use in turn.
 constexpr std::size_t first_timed(std::size_t bytes) noexcept {
   return bytes < very_long_bytes ? 16 : 1;
 }
-/// How long a turn should last in later rounds, in nanoseconds, and its timed calls at most: the shorter
-/// calls are, the more of them it takes to tell them from noise.
+/// The intended time of a turn in later rounds, in nanoseconds, and its largest number of timed calls: short
+/// calls need more of them to stand out from noise.
 constexpr double turn_time = 200e3;
 constexpr double most_timed = 32;
-/// How long once the slow ones have left, and after how many rounds that is: where ranks share cores one
-/// moment differs from the next, and longer turns of contenders that are near to each other cost little.
+/// The same once slow contenders have left, and the rounds until then: where ranks share cores times vary
+/// from moment to moment, and longer turns of close contenders cost little.
 constexpr double late_turn_time = 1e6;
 constexpr std::size_t early_rounds = 3;
-/// Times are as good as equal if they differ by less than this share.
+/// Times that differ by less than this fraction count as equal.
 constexpr double margin = 1.0 / 32;
 
-/// A contender leaves after so many rounds, two at least, if its median is more than so many times the least.
+/// A contender leaves after this number of rounds, at least two, if its median exceeds the least one by this
+/// factor.
 constexpr double bound(std::size_t rounds) noexcept {
-  // The median of two is the lower one: a single turn may be disturbed.
+  // The median of two is the lower one, since a single turn may be disturbed.
   return rounds == 2 ? 4 : rounds == 3 ? 2 : rounds < 6 ? 1.4 : rounds < 9 ? 1.2 : 1.1;
 }
-/// After so many rounds the first one is forgotten: what first calls take is mostly something else.
+/// After this many rounds the first one is dropped: first calls mostly measure something else.
 constexpr std::size_t rounds_with_first = 2;
 
 }  // namespace
@@ -53,7 +54,7 @@ void trial::begin_round() {
 }
 
 void trial::took(std::size_t bytes, std::optional<clock::duration> time) {
-  // Where adding up has failed, the round is still over.
+  // Even if adding up has failed, the round is over.
   if (round_is_over()) return;
   ++made_;
   if (time && time->count() >= 0) {
@@ -73,7 +74,7 @@ void trial::took(std::size_t bytes, std::optional<clock::duration> time) {
   ++at_;
 }
 
-/// The lower one of the two in the middle: of two turns the one that was disturbed less.
+/// The lower of the two middle values: of two turns the less disturbed one.
 double trial::median(std::size_t contender) const {
   auto all = seen_[contender];
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>((all.size() - 1) / 2);
@@ -98,7 +99,7 @@ void trial::take_sums() {
   }
 }
 
-/// Who was once ahead of what the best one takes stays, as both may have been disturbed.
+/// A contender that once beat the least median stays, as both may have been disturbed.
 void trial::drop_the_slow() {
   const double least = least_median();
   const double most = least * bound(rounds_);

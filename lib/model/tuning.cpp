@@ -23,8 +23,8 @@ std::uint64_t mix(std::uint64_t h, std::string_view text) {
   return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
 }
 
-/// One rule for each size, then those that say the same become one. Between two sizes the border lies at
-/// their geometric mean.
+/// One rule for each size; equal neighbours are then merged. The border between two sizes is their geometric
+/// mean.
 std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
                              std::span<const std::string> names, const std::string& source) {
   std::vector<rule> found;
@@ -71,7 +71,7 @@ int tuning_table::nearest_ranks(const situation& s, std::string_view transport) 
   return nearest;
 }
 
-/// What has been measured in a situation, by size, and where.
+/// The measurements for a situation, by size, and their source.
 struct tuning_table::known {
   std::map<std::size_t, std::vector<candidate>> by_size;
   std::string source;
@@ -115,7 +115,7 @@ std::vector<int> tuning_table::contenders(const situation& s, std::span<const st
         by_size[bytes].push_back({static_cast<int>(i), *us});
   }
   const bool tries_unknown = is_measured || by_size.empty();
-  // Of each algorithm, what it took in units of the best where it was measured nearest to `bytes`.
+  // For each algorithm its time relative to the best, at the measured size nearest to `bytes`.
   const auto distance = [bytes](std::size_t at) {
     return std::abs(std::log2(static_cast<double>(at) + 1) - std::log2(static_cast<double>(bytes) + 1));
   };
@@ -129,7 +129,7 @@ std::vector<int> tuning_table::contenders(const situation& s, std::span<const st
       for (const candidate& c : all)
         if (c.algorithm == share[i].algorithm && distance(size) < nearest) {
           nearest = distance(size);
-          // Rounded, so that libraries that were compiled otherwise find the same.
+          // Rounded, so that differently compiled libraries agree.
           share[i].microseconds = std::round(c.microseconds / best * 256) / 256;
         }
     }

@@ -19,7 +19,7 @@
 namespace chorale::model {
 namespace {
 
-/// What keeps a file from being a tuning table.
+/// The reason why a file is not a tuning table.
 struct refusal {
   std::string why;
 };
@@ -28,7 +28,7 @@ struct refusal {
 /// Hundreds of times what chorale-bench writes.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
 
-/// The row of a document, whose number refusals name.
+/// A row of a document, with its number for errors.
 class table_row {
  public:
   table_row(const nlohmann::json& row, std::size_t number) : row_(row), number_(number) {
@@ -53,7 +53,7 @@ class table_row {
     if (!value.is_boolean()) refuse_value(name, value, "true or false");
     return value.get<bool>();
   }
-  /// A whole number; what does not fit the parser's 64 bits comes as a fraction, and is refused like one.
+  /// A whole number; the parser turns one beyond 64 bits into a fraction, which is refused as such.
   [[nodiscard]] std::uint64_t whole(const char* name, std::uint64_t lowest, std::uint64_t highest) const {
     const auto& value = field(name);
     const auto number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
@@ -82,7 +82,7 @@ void read_row(const table_row& row, std::vector<measurement>& rows) {
   m.transport = row.text("transport");
   m.ranks = static_cast<int>(row.whole("ranks", 1, std::numeric_limits<int>::max()));
   m.crowded = row.truth("crowded");
-  // Further sizes are reckoned from it, so it must not be near where they overflow.
+  // Larger sizes are computed from it, so it must be far from overflow.
   m.bytes = static_cast<std::size_t>(row.whole("bytes", 0, std::uint64_t{1} << 48));
   const auto& times = row.field("microseconds");
   if (!times.is_object()) row.refuse_value("microseconds", times, "an object of algorithms and their times");

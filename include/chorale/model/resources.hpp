@@ -1,4 +1,4 @@
-// What a rank's transport takes from the adapter and the system, by formula.
+// The adapter and system resources of a rank's transport, by formula.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,21 @@ namespace chorale::model {
 struct resources {
   std::int64_t queue_pairs = 0;  ///< of all kinds
   std::int64_t receive_buffers =
-      0;  ///< receives that are posted: datagrams, and for all connections together
-  std::int64_t registered_bytes = 0;  ///< pinned on devices that pin; without the user's own memory
-  /// File descriptors of one communicator on soft0, as `split` and `duplicate` make it. The first of a
-  /// process has more, since the device itself and its peers have some: docs/robustness.md.
+      0;  ///< receives that are posted: for datagrams, and for all connections together
+  std::int64_t registered_bytes = 0;  ///< pinned on devices that pin; excluding the user's own memory
+  /// File descriptors of one communicator on soft0, as made by `split` and `duplicate`. The first of a
+  /// process has more, for the device itself and its peers: docs/robustness.md.
   std::int64_t descriptors = 0;
 };
 
-/// Of `transport::rc` after `peers` of the `ranks - 1` others have been talked to: all of them by a direct
-/// alltoall, ceil(log2 ranks) by a dissemination barrier. P5 section 3.2: it grows with the peers.
+/// For `transport::rc` after communication with `peers` of the `ranks - 1` others: all of them in a direct
+/// alltoall, ceil(log2 ranks) in a dissemination barrier. P5 section 3.2: it grows with the peers.
 resources resources_of_rc(std::int64_t ranks, std::int64_t peers, const config& settings);
 
-/// Of `transport::ud` and `ud_rdma`: bounded, whoever is talked to. `mtu_bytes`: the path MTU.
+/// For `transport::ud` and `ud_rdma`: independent of the peers. `mtu_bytes`: the path MTU.
 resources resources_of_ud(std::int64_t ranks, int mtu_bytes);
 
-/// Of `transport::hybrid<limit>` after `peers` have been talked to.
+/// For `transport::hybrid<limit>` after communication with `peers` others.
 resources resources_of_hybrid(std::int64_t ranks, std::int64_t peers, std::int64_t limit,
                               const config& settings, int mtu_bytes);
 
