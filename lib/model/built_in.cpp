@@ -9,7 +9,7 @@
 namespace chorale::model {
 namespace {
 
-// operation transport ranks crowded bytes {algorithm microseconds}...; names of algorithms have no spaces.
+// operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space.
 constexpr const char* built_in_rows = R"(
 allgather rc 2 0 8 recursive_doubling 0.4987 direct 0.5136 ring 0.5292 bruck 0.6863
 allgather rc 2 0 256 recursive_doubling 0.7555 direct 0.7816 ring 0.7991 bruck 0.9987
@@ -276,7 +276,7 @@ scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
 std::vector<measurement> built_in_measurements() {
   std::vector<measurement> all;
   std::istringstream lines{built_in_rows};
-  // Otherwise a stream that runs out of memory looks like one at its end, and rows would be missing.
+  // Otherwise a stream without memory for a word looks like one at its end, and rows would be missing.
   lines.exceptions(std::ios::badbit);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
@@ -286,7 +286,7 @@ std::vector<measurement> built_in_measurements() {
     if (!(words >> operation >> m.transport >> m.ranks >> m.crowded >> m.bytes)) continue;
     m.what = operation_named(operation);
     while (words >> m.algorithm >> m.microseconds) {
-      // "degree_k<15,flat>" stands for the type name "degree_k<15, flat>".
+      // "degree_k<15,flat>" is "degree_k<15, flat>" as a type is written.
       if (const auto comma = m.algorithm.find(','); comma != std::string::npos)
         m.algorithm = m.algorithm.substr(0, comma) + ", " + m.algorithm.substr(comma + 1);
       all.push_back(m);
