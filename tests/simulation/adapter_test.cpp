@@ -1,4 +1,4 @@
-// What messages go through in an adapter, against times reckoned by hand.
+// Messages in an adapter, against times computed by hand.
 #include "simulation/machine/adapter.hpp"
 
 #include <chrono>
@@ -39,8 +39,7 @@ adapter_costs plain() {
   return costs;
 }
 
-TEST_CASE("A message leaves when it has been read, one whose bytes came with the doorbell at once",
-          "[adapter]") {
+TEST_CASE("A message leaves when its payload has been read, an inline one at once", "[adapter]") {
   adapter one{plain(), 1000};
   const auto read = one.send(at(1us), {100, 1, service::connected, true});
   CHECK(read.first == at(1500ns));
@@ -52,31 +51,32 @@ TEST_CASE("A message leaves when it has been read, one whose bytes came with the
   CHECK(datagram.first == at(9315ns));
 }
 
-TEST_CASE("Messages of one adapter start a gap apart, and longer behind those of several packets",
+TEST_CASE("Messages of one adapter start a gap apart, and further apart after one of several packets",
           "[adapter]") {
   adapter one{plain(), 1000};
   CHECK(one.send(at(0ns), {8, 1, service::connected, false}).first == at(300ns));
   CHECK(one.send(at(0ns), {8, 2, service::connected, false}).first == at(350ns));
-  // Of 1,001 bytes there are two packets.
+  // 1,001 bytes are two packets.
   CHECK(one.send(at(0ns), {1001, 3, service::connected, true}).first == at(600ns));
   CHECK(one.send(at(0ns), {8, 1, service::connected, false}).first == at(470ns));
-  // What has to be read goes over the bus, behind those 1,001 bytes.
+  // The payload is read over the bus, after those 1,001 bytes.
   CHECK(one.send(at(0ns), {8, 1, service::connected, true}).first == at(1601ns));
 }
 
-TEST_CASE("An adapter that has one message at a time begins the next when that is acknowledged",
+TEST_CASE("An adapter that sends one message at a time starts the next after the acknowledgement",
           "[adapter]") {
   auto costs = plain();
   costs.sending.alone = {.rate = byte_cost::rate(500'000'000), .acknowledgement = 90ns};
   adapter one{costs, 1000};
-  // 300 + 200 ns until it leaves, 2 ns for each of 1,000 bytes, 90 ns until it is acknowledged: the next.
+  // 300 + 200 ns until it leaves, 2 ns for each of 1,000 bytes, 90 ns until its acknowledgement: then the
+  // next.
   CHECK(one.send(at(0ns), {1000, 1, service::connected, true}).first == at(500ns));
   CHECK(one.send(at(0ns), {8, 2, service::connected, false}).first == at(2590ns + 300ns));
   // 300 ns, 16 ns and 90 ns.
   CHECK(one.send(at(0ns), {8, 1, service::connected, false}).first == at(2590ns + 406ns + 300ns));
 }
 
-TEST_CASE("What arrives is seen when it is in memory; then its completion", "[adapter]") {
+TEST_CASE("A message is visible when it is in memory, then its completion", "[adapter]") {
   adapter one{plain(), 1000};
   const auto write = one.receive({at(1000ns), at(1100ns)}, {100, 1, service::connected, false, false});
   CHECK(write.seen == at(1500ns));
@@ -88,7 +88,7 @@ TEST_CASE("What arrives is seen when it is in memory; then its completion", "[ad
   CHECK(shared.seen == at(9692ns));
 }
 
-TEST_CASE("A bus that is slower than the link holds up what arrives", "[adapter]") {
+TEST_CASE("A bus slower than the link delays arriving messages", "[adapter]") {
   auto costs = plain();
   costs.bus.rate = byte_cost::rate(500'000'000);
   adapter one{costs, 1000};
@@ -98,7 +98,7 @@ TEST_CASE("A bus that is slower than the link holds up what arrives", "[adapter]
   CHECK(second.seen == at(4000ns + 400ns));
 }
 
-TEST_CASE("What is sent and what arrives share a bus that is half duplex", "[adapter]") {
+TEST_CASE("Outgoing and arriving messages share a half-duplex bus", "[adapter]") {
   for (const bool half : {false, true}) {
     auto costs = plain();
     costs.bus.half_duplex = half;
@@ -109,7 +109,7 @@ TEST_CASE("What is sent and what arrives share a bus that is half duplex", "[ada
   }
 }
 
-TEST_CASE("A context that is not at hand is fetched, and nothing else is done meanwhile", "[adapter]") {
+TEST_CASE("A context that is not cached is fetched while the adapter stalls", "[adapter]") {
   auto costs = plain();
   costs.contexts = {4, 1us, 1us};
   adapter one{costs, 1000};
@@ -123,7 +123,7 @@ TEST_CASE("A context that is not at hand is fetched, and nothing else is done me
   CHECK(one.contexts().hits() == 2);
 }
 
-TEST_CASE("An adapter that fetches contexts beside its work stalls for less", "[adapter]") {
+TEST_CASE("An adapter that fetches contexts in parallel stalls for less", "[adapter]") {
   auto costs = plain();
   costs.contexts = {4, 1us, 200ns};
   adapter one{costs, 1000};
@@ -131,7 +131,7 @@ TEST_CASE("An adapter that fetches contexts beside its work stalls for less", "[
   CHECK(one.send(at(0ns), {8, 1, service::connected, false}).first == at(550ns));
 }
 
-TEST_CASE("A cache of contexts holds what it is told to, and no more", "[adapter]") {
+TEST_CASE("A cache of contexts holds as many as its size says", "[adapter]") {
   context_cache all{0};
   context_cache some{32};
   std::uint64_t misses = 0;
@@ -142,10 +142,10 @@ TEST_CASE("A cache of contexts holds what it is told to, and no more", "[adapter
   }
   CHECK(all.misses() == 0);
   CHECK(misses == 8);
-  CHECK(some.misses() == 8);  // eight stay where there is room for 32
+  CHECK(some.misses() == 8);  // eight stay: there is room for 32
   for (int round = 0; round < 10; ++round)
     for (std::uint32_t queue_pair = 0; queue_pair < 320; ++queue_pair) some.use(queue_pair);
-  // In turn, ten times as many as there is room for: but for the eight that were there, none ever is.
+  // In turn, ten times as many as there is room for: only those eight are ever hits.
   CHECK(some.misses() == 3200);
 }
 
@@ -157,7 +157,7 @@ TEST_CASE("Memory is registered by call and page", "[adapter]") {
   CHECK(time_to_deregister(costs, 8193) == 41500ns);
 }
 
-TEST_CASE("Rates are exact for what adapters have, and rounded up to a picosecond", "[adapter]") {
+TEST_CASE("Rates of real adapters are exact, and rounded up to a picosecond", "[adapter]") {
   CHECK(byte_cost::rate(50'000'000'000)(1) == duration{20});
   CHECK(byte_cost::rate(25'000'000'000)(4096) == duration{163'840});
   CHECK(byte_cost::rate(100'000'000)(1'000'000) == 10ms);
@@ -166,7 +166,7 @@ TEST_CASE("Rates are exact for what adapters have, and rounded up to a picosecon
   CHECK(byte_cost::rate(1'000'000'000)(std::uint64_t{1} << 40).count() == (std::int64_t{1} << 40) * 1000);
 }
 
-TEST_CASE("Work costs by the step that its bytes are in", "[adapter]") {
+TEST_CASE("Work costs as the step says that its bytes are in", "[adapter]") {
   const work_cost copy{
       {{0, 10ns, byte_cost::rate(1'000'000'000)}, {1000, 20ns, byte_cost::rate(500'000'000)}}};
   CHECK(copy(0) == 10ns);

@@ -1,4 +1,4 @@
-// Ranks that share cores: whose turn it is, and what that takes.
+// Ranks that share cores: which one runs, and at what cost.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -31,7 +31,7 @@ using sim::shared_core;
 
 constexpr sim::core_costs costs{.look = 100ns, .context_switch = 1us};
 
-/// The same as `shared_core`, each look of each poller by itself.
+/// A reference for `shared_core` that simulates each look of each poller.
 class by_looks {
  public:
   void add(shared_core::thread who, instant now) {
@@ -56,7 +56,7 @@ class by_looks {
     before_ = who;
     free_ = now;
   }
-  /// All looks up to then, or up to one that sees something: whose it is, and when.
+  /// Simulates all looks up to `until`, or up to the first that sees something: the thread, and when.
   std::optional<shared_core::turn> go_on(instant until) {
     while (!holder_ && !line_.empty()) {
       const auto first = line_.front();
@@ -82,7 +82,7 @@ class by_looks {
   std::optional<shared_core::thread> holder_;
 };
 
-TEST_CASE("The turns of a core are those of its threads' looks one by one", "[cores]") {
+TEST_CASE("A core's turns are as if each look of its threads were simulated", "[cores]") {
   std::mt19937_64 draw{support::seed()};
   const auto below = [&](std::int64_t bound) {
     return static_cast<std::int64_t>(draw() % static_cast<std::uint64_t>(bound));
@@ -134,7 +134,7 @@ TEST_CASE("The turns of a core are those of its threads' looks one by one", "[co
   }
 }
 
-TEST_CASE("Threads are dealt to the cores with fewest, and an idle core takes one", "[cores]") {
+TEST_CASE("Threads go to the cores with the fewest, and an idle core takes one", "[cores]") {
   sim::host_cores cores{2, costs};
   CHECK(cores.add(0, std::nullopt, instant{}) == 0);
   CHECK(cores.add(1, std::nullopt, instant{}) == 1);
@@ -146,11 +146,11 @@ TEST_CASE("Threads are dealt to the cores with fewest, and an idle core takes on
   CHECK((moved->who == 3 && moved->from == 0 && moved->to == 1));
   CHECK((cores[0].runnable() == 1 && cores[1].runnable() == 1));
   CHECK(cores[1].next()->who == 3);
-  // There is nobody to take from the only thread that is left.
+  // The only remaining thread cannot be taken from its core.
   CHECK_FALSE(cores.remove(3, 1, instant{3us}));
 }
 
-/// A host of one core, of four ranks.
+/// A host of one core for four ranks.
 sim::machine one_core() {
   sim::machine m = support::test_machine(4);
   m.host.cores = 1;
@@ -161,7 +161,7 @@ sim::machine one_core() {
 TEST_CASE("Ranks that compute on one core do so one after the other", "[cores]") {
   const auto all = sim::run(4, one_core(), [](sim::group&) { sim::compute(10us); });
   CHECK(all.elapsed == 4 * 10us + 3 * 1us);
-  // As many as there are cores wait for none.
+  // Up to as many as there are cores do not wait.
   CHECK(sim::run(1, one_core(), [](sim::group&) { sim::compute(10us); }).elapsed == 10us);
   sim::machine two = one_core();
   two.host.cores = 2;
@@ -175,13 +175,13 @@ TEST_CASE("Ranks that crowd a core pay for crowded context switches", "[cores]")
   const auto compute = [](sim::group&) { sim::compute(10us); };
   CHECK(sim::run(4, m, compute).elapsed == 4 * 10us + 3 * 3us);
   CHECK(sim::run(3, m, compute).elapsed == 3 * 10us + 2 * 3us);
-  // Two are no crowd.
+  // Two are not crowded.
   CHECK(sim::run(2, m, compute).elapsed == 2 * 10us + 1us);
   m.host.cores = 2;
   CHECK(sim::run(4, m, compute).elapsed == 2 * 10us + 1us);
 }
 
-/// How long so many calls take on each rank at most.
+/// The longest time of `calls` allreduces on any rank.
 duration allreduces(const sim::machine& on, const sim::run_options& options = {}) {
   duration longest{};
   sim::run(
@@ -197,13 +197,13 @@ duration allreduces(const sim::machine& on, const sim::run_options& options = {}
   return longest;
 }
 
-TEST_CASE("A collective over a shared core is right, and takes longer by turns", "[cores]") {
+TEST_CASE("A collective over a shared core is right, and takes longer", "[cores]") {
   const duration alone = allreduces(support::test_machine(4));
   const duration shared = allreduces(one_core());
   CHECK(shared > alone);
-  // No rank ends a call before all others have had the core since the end of the last call but one.
+  // No rank ends a call before all others have had the core since the end of the call before the last.
   CHECK(shared > 9 * 3 * 1us);
-  // Nobody's message waits for more than a few rounds.
+  // No message waits for more than a few rounds.
   CHECK(shared < alone + 10 * 10 * 4 * 1us);
 }
 
@@ -226,7 +226,7 @@ sim::scheduler_options shared_by_three() {
   return options;
 }
 
-TEST_CASE("Who polls sees what has changed when its turn comes", "[cores]") {
+TEST_CASE("A poller sees a change when its turn comes", "[cores]") {
   sim::scheduler all{shared_by_three()};
   int there = 0;
   all.at(instant{100us}, [&] {
@@ -242,13 +242,13 @@ TEST_CASE("Who polls sees what has changed when its turn comes", "[cores]") {
     });
   all.run();
   REQUIRE(seen.size() == 3);
-  // The first has the core by the end of a turn that others may have begun.
+  // The first has the core by the end of a turn that another may have begun.
   CHECK((seen[0] >= instant{100us} && seen[0] <= instant{100us} + costs.look + costs.context_switch));
   CHECK(seen[1] == seen[0] + 5us + costs.context_switch);
   CHECK(seen[2] == seen[1] + 5us + costs.context_switch);
 }
 
-TEST_CASE("What has changed while others had the core is fetched at the next look", "[cores]") {
+TEST_CASE("Changes while others had the core are fetched at the next look", "[cores]") {
   sim::scheduler_options options = shared_by_three();
   options.notice = 200ns;
   sim::scheduler all{options};
@@ -287,7 +287,7 @@ TEST_CASE("A helper that wakes waits for its turn on the core", "[cores]") {
   sim::scheduler all{shared_by_three()};
   all.spawn("helper", 1, [&] {
     all.sleep_until_signal(sim::never);
-    // It could have run from 8 us on.
+    // It was runnable from 8 us on.
     CHECK(all.now() == instant{20us + 2 * costs.context_switch});
   });
   all.spawn("rank", 0, [&] {
@@ -302,7 +302,7 @@ TEST_CASE("A sleeper that is woken twice has one turn", "[cores]") {
   sim::scheduler all{shared_by_three()};
   sim::wait_list never_notified;
   all.spawn("sleeper", 1, [&] {
-    // Its time comes while another computes, and then the signal.
+    // Its time comes while another thread computes, and then the signal.
     all.sleep_until_signal(instant{4us});
     CHECK(all.now() == instant{20us + 2 * costs.context_switch});
     CHECK_FALSE(all.wait(never_notified, "nothing", instant{90us}));
@@ -344,7 +344,8 @@ TEST_CASE("A rank that is killed, or stopped, leaves its core to others", "[core
   }
   SECTION("stopped while it has the core") {
     run([](sim::scheduler& all) { all.stop(0, instant{40us}); });
-    // What it had begun counts as done by then; it goes on when it would have, if the core is free.
+    // The work that it had begun counts as done by then; it continues as if it had not been stopped, if the
+    // core is free.
     CHECK(ends ==
           std::vector{instant{100us + costs.context_switch}, second, second + costs.context_switch + 20us});
   }

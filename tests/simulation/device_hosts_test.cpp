@@ -1,4 +1,4 @@
-// sim0: many hosts, each with an address of its own.
+// sim0: many hosts, each with its own address.
 #include <set>
 
 #include "simulated_hosts.hpp"
@@ -28,7 +28,7 @@ ibv_send_wr datagram(const verbs::address_handle& to, std::uint32_t qpn, ibv_sge
 
 }  // namespace
 
-TEST_CASE("a simulated thread has sim0 alone, on each host with an address of its own", "[device]") {
+TEST_CASE("a simulated thread has only sim0, with an address for each host", "[device]") {
   std::set<std::uint16_t> lids;
   std::set<std::uint64_t> guids;
   on_ranks(5, [&](int) {
@@ -56,11 +56,11 @@ TEST_CASE("ranks of a host share its adapter", "[device]") {
   CHECK(lids == std::vector<std::uint16_t>{1, 1, 2, 2, 3, 3});
 }
 
-TEST_CASE("numbers of queue pairs are those of their host", "[device]") {
+TEST_CASE("queue pairs are numbered on each host separately", "[device]") {
   on_hosts(2, [](fabric& all) {
     auto left = endpoint_on(all, 0);
     auto right = endpoint_on(all, 1);
-    // The same number at both hosts, and a connection between these all the same.
+    // Queue pairs of the same number on both hosts can be connected.
     verbs::queue_pair here = left->pair(), there = right->pair();
     CHECK(here.number() == there.number());
     connect(here, *left, there, *right);
@@ -75,7 +75,7 @@ TEST_CASE("numbers of queue pairs are those of their host", "[device]") {
   });
 }
 
-TEST_CASE("datagrams name the host that they come from, and find back", "[device]") {
+TEST_CASE("datagrams name their sender's host, and can be answered", "[device]") {
   const bool global = GENERATE(false, true);
   on_hosts(3, [&](fabric& all) {
     auto left = endpoint_on(all, 0);
@@ -110,7 +110,7 @@ TEST_CASE("datagrams name the host that they come from, and find back", "[device
   });
 }
 
-TEST_CASE("a group's datagram comes to each member of each host once", "[device]") {
+TEST_CASE("a group's datagram reaches each member of each host once", "[device]") {
   constexpr int hosts = 6;
   on_hosts(hosts, [](fabric& all) {
     ibv_gid group{};
@@ -121,7 +121,7 @@ TEST_CASE("a group's datagram comes to each member of each host once", "[device]
     std::vector<verbs::multicast_membership> members;
     for (int host = 0; host < hosts; ++host) {
       at.push_back(endpoint_on(all, host));
-      // Two of a host; the last host has none.
+      // Two on each host but the last.
       for (int i = 0; i < 2; ++i) {
         pairs.push_back(datagram_pair(*at.back()));
         post_receive(pairs.back(), 10, at.back()->piece(static_cast<std::size_t>(100 * i), 100));
@@ -147,7 +147,7 @@ TEST_CASE("a group's datagram comes to each member of each host once", "[device]
   });
 }
 
-TEST_CASE("who waits for an event that nobody can bring is told so", "[device]") {
+TEST_CASE("a wait for an event that cannot come ends with an error", "[device]") {
   on_ranks(1, [](int) {
     const verbs::device device = verbs::device::open("sim0");
     const verbs::completion_channel channel(device);
@@ -155,7 +155,7 @@ TEST_CASE("who waits for an event that nobody can bring is told so", "[device]")
   });
 }
 
-TEST_CASE("a context that is closed with a queue pair takes it out of service", "[device]") {
+TEST_CASE("closing a context takes its queue pairs out of service", "[device]") {
   on_hosts(2, [](fabric& all) {
     auto left = endpoint_on(all, 0);
     auto right = endpoint_on(all, 1);
@@ -181,7 +181,7 @@ TEST_CASE("a context that is closed with a queue pair takes it out of service", 
     ibv_send_wr wr = request(IBV_WR_SEND, piece);
     here.post_send(wr);
     CHECK(next(left->queue).status == IBV_WC_RETRY_EXC_ERR);
-    // What was left behind can still be let go.
+    // The remaining objects can still be destroyed.
     CHECK(calls.destroy_qp(there) == 0);
     CHECK(calls.destroy_cq(queue) == 0);
     CHECK(calls.dealloc_pd(domain) == 0);

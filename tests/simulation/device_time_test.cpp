@@ -1,4 +1,4 @@
-// sim0: when things happen, and in which order.
+// sim0: the times and the order of events.
 #include <algorithm>
 #include <random>
 
@@ -9,7 +9,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One round of a polling loop, by which a poller notices late at most; and its own looks.
+/// One round of a polling loop, which is the most by which a poller is late, and its own polls.
 constexpr duration a_look = 100ns;
 
 /// Two hosts with a connection.
@@ -28,8 +28,8 @@ struct two_hosts {
   verbs::queue_pair there, here;
 };
 
-/// What the costs of the machine add up to for a message that is posted at `now`, from host 0 to host 1 and
-/// back, when nothing else is under way: reckoned afresh.
+/// The times, from the machine's costs, of a message that is posted at `now` from host 0 to host 1 and back,
+/// on an idle network: computed independently.
 struct expectation {
   expectation(const machine& m, instant now, std::uint64_t bytes, bool takes_receive) {
     const auto& a = m.adapter;
@@ -51,7 +51,7 @@ struct expectation {
 
 }  // namespace
 
-TEST_CASE("a message takes the time that the wire says", "[device]") {
+TEST_CASE("a message takes the time of the machine's costs", "[device]") {
   const std::uint64_t bytes = GENERATE(1u, 8u, 4096u, 65536u);
   on_hosts(2, [&](fabric& all) {
     two_hosts on(all);
@@ -63,7 +63,7 @@ TEST_CASE("a message takes the time that the wire says", "[device]") {
     const instant begin = on.time.now();
     const expectation expected(small_machine(2), begin, bytes, !writes);
     on.here.post_send(wr);
-    // Not one picosecond before, and then at once.
+    // Not one picosecond earlier.
     on.time.sleep_until(expected.seen - duration{1});
     CHECK(on.right->buffer.data()[bytes - 1] == std::byte{0});
     on.time.sleep_until(expected.seen);
@@ -74,7 +74,7 @@ TEST_CASE("a message takes the time that the wire says", "[device]") {
   });
 }
 
-TEST_CASE("a payload is read when the adapter comes to it, unless it is inline", "[device]") {
+TEST_CASE("a payload is read when the adapter gets to it, unless it is inline", "[device]") {
   on_hosts(2, [](fabric& all) {
     two_hosts on(all);
     const bool copied = GENERATE(false, true);
@@ -93,7 +93,7 @@ TEST_CASE("a payload is read when the adapter comes to it, unless it is inline",
   });
 }
 
-TEST_CASE("an adapter that is held up reads a payload as it is then", "[device]") {
+TEST_CASE("an adapter that is late reads the payload of that time", "[device]") {
   const bool held_up = GENERATE(false, true);
   on_hosts(2, [&](fabric& all) {
     two_hosts on(all);
@@ -104,7 +104,7 @@ TEST_CASE("an adapter that is held up reads a payload as it is then", "[device]"
       on.left->buffer.data()[0] = std::byte{1};
       ibv_send_wr wr = write_to(*on.right, 0, piece);
       on.here.post_send(wr);
-      // By then it has been read, unless it is read late.
+      // By now it has been read, unless the adapter is late.
       on.time.sleep_until(on.time.now() + 1us);
       on.left->buffer.data()[0] = std::byte{2};
       CHECK(next(on.left->queue).status == IBV_WC_SUCCESS);
@@ -114,10 +114,10 @@ TEST_CASE("an adapter that is held up reads a payload as it is then", "[device]"
   });
 }
 
-TEST_CASE("a request that is inline does not overtake one whose payload is fetched", "[device]") {
+TEST_CASE("an inline request does not overtake one whose payload is fetched", "[device]") {
   const ibv_qp_type type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   machine m = small_machine(2);
-  m.adapter.burst = GENERATE(1U << 31, 256U);  // as a whole, or in four parts
+  m.adapter.burst = GENERATE(1U << 31, 256U);  // as a whole, or in four bursts
   on_machine(m, [&](fabric& all) {
     two_hosts on(all, {}, type);
     ibv_sge fetched = on.left->piece(0, 1000);
@@ -132,11 +132,11 @@ TEST_CASE("a request that is inline does not overtake one whose payload is fetch
     on.here.post_send(first);
     CHECK(next(on.right->queue).wr_id == 1);
     CHECK(on.right->buffer.data()[999] == std::byte{1});
-    CHECK(on.time.now() - begin < 5us);  // and nothing is sent twice
+    CHECK(on.time.now() - begin < 5us);  // and nothing is retransmitted
   });
 }
 
-TEST_CASE("what is posted behind a long message does not overtake it, though one before it has just left",
+TEST_CASE("no request overtakes a long message posted before it, even if an earlier one has just left",
           "[device]") {
   machine m = small_machine(2);
   m.adapter.burst = 256;
@@ -157,11 +157,11 @@ TEST_CASE("what is posted behind a long message does not overtake it, though one
     on.here.post_send(first);
     CHECK(next(on.right->queue).wr_id == 1);
     CHECK(on.right->buffer.data()[1999] == std::byte{1});
-    CHECK(on.time.now() - begin < 5us);  // and nothing is sent twice
+    CHECK(on.time.now() - begin < 5us);  // and nothing is retransmitted
   });
 }
 
-TEST_CASE("a write behind a message is executed behind it, though it takes less at its target", "[device]") {
+TEST_CASE("a write after a send is executed after it, though the target handles it faster", "[device]") {
   on_hosts(2, [](fabric& all) {
     two_hosts on(all);
     ibv_sge piece = on.left->piece(0, 8);
@@ -181,7 +181,7 @@ TEST_CASE("a write behind a message is executed behind it, though it takes less 
 
 TEST_CASE("long messages of two queue pairs leave by turns", "[device]") {
   constexpr std::size_t bytes = 1 << 20;
-  // When each of so many messages, posted at once to hosts of their own, has arrived.
+  // The arrival times of `count` messages, posted at once to different hosts.
   const auto arrivals = [](int count, std::uint32_t burst) {
     std::vector<duration> took;
     machine m = small_machine(3);
@@ -243,13 +243,13 @@ TEST_CASE("a short message passes a long one of another queue pair", "[device]")
     ibv_sge piece = from->piece(0, bytes);
     ibv_send_wr wr = write_to(*first, 0, piece, 1);
     to_first.post_send(wr);
-    all.time().sleep_until(all.time().now() + 40us);  // half of it has left
+    all.time().sleep_until(all.time().now() + 40us);  // half of the long one has left
     const instant begin = all.time().now();
     piece = from->piece(0, 8);
     wr = write_to(*second, 0, piece, 2);
     to_second.post_send(wr);
     CHECK(next(from->queue).wr_id == 2);
-    // Two bursts of 1.3 us are ahead of it at most.
+    // At most two bursts of 1.3 us are ahead of it.
     CHECK(all.time().now() - begin < 5us);
     CHECK(next(from->queue).wr_id == 1);
   });
@@ -295,7 +295,7 @@ TEST_CASE("requests of two senders are executed in the order of each", "[device]
 
 TEST_CASE("a requester without an answer gives up when its retries are used up", "[device]") {
   on_hosts(2, [](fabric& all) {
-    // The ends do not agree on packet numbers, so nothing is ever taken.
+    // The ends disagree on packet numbers, so no request is accepted.
     two_hosts on(all, {.remote_psn = 5, .local_psn = 6, .timeout = 8, .retry = 2});
     ibv_sge piece = on.left->piece(0, 8);
     ibv_send_wr wr = write_to(*on.right, 0, piece);
@@ -304,7 +304,7 @@ TEST_CASE("a requester without an answer gives up when its retries are used up",
     const ibv_wc done = next(on.left->queue);
     CHECK(done.status == IBV_WC_RETRY_EXC_ERR);
     CHECK(done.vendor_err == 0x81);
-    // Once and two retries, each 4.096 us * 2^8.
+    // The first attempt and two retries, each 4.096 us * 2^8.
     const duration patience = 3 * 256 * 4096ns;
     CHECK(on.time.now() - begin >= patience);
     CHECK(on.time.now() - begin <= patience + 30us);
@@ -312,8 +312,7 @@ TEST_CASE("a requester without an answer gives up when its retries are used up",
   });
 }
 
-TEST_CASE("a message without a receive is sent again after the time that the responder asks for",
-          "[device]") {
+TEST_CASE("a message without a receive is retransmitted after the responder's RNR timer", "[device]") {
   on_hosts(2, [](fabric& all) {
     two_hosts on(all, {.min_rnr_timer = 14});  // 1.28 ms, by the table of the specification
     ibv_sge piece = on.left->piece(0, 8);
@@ -323,14 +322,14 @@ TEST_CASE("a message without a receive is sent again after the time that the res
     on.time.sleep_until(begin + 2ms);
     post_receive(on.there, 1, on.right->piece(0, 8));
     CHECK(next(on.right->queue).wr_id == 1);
-    // Tried at the beginning, after 1.28 ms, and after 2.56 ms.
+    // Attempts at the beginning, after 1.28 ms, and after 2.56 ms.
     CHECK(on.time.now() - begin >= 2560us);
     CHECK(on.time.now() - begin <= 2560us + 30us);
     CHECK(next(on.left->queue).status == IBV_WC_SUCCESS);
   });
 }
 
-TEST_CASE("the same happens at the same time, each time", "[device]") {
+TEST_CASE("two runs have the same events at the same times", "[device]") {
   struct entry {
     std::int64_t time;
     int rank;

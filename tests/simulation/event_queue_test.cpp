@@ -1,4 +1,4 @@
-// Events happen in the order of time, and of insertion where that is equal.
+// Events happen in the order of time, and of insertion at equal times.
 #include "simulation/event_queue.hpp"
 
 #include <array>
@@ -45,7 +45,7 @@ TEST_CASE("A cancelled event does not happen, and its name names no other", "[ev
   CHECK_FALSE(queue.cancel(second));
 }
 
-TEST_CASE("Functions are destroyed once, whether they are called, cancelled or left over", "[events]") {
+TEST_CASE("Functions are destroyed once, whether called, cancelled or never reached", "[events]") {
   const auto held = std::make_shared<int>(0);
   {
     event_queue queue;
@@ -65,7 +65,7 @@ TEST_CASE("Functions are destroyed once, whether they are called, cancelled or l
   CHECK(*held == 2);
 }
 
-TEST_CASE("An event may add others and cancel them, and itself it cannot cancel", "[events]") {
+TEST_CASE("An event may add and cancel others, but not cancel itself", "[events]") {
   event_queue queue;
   std::vector<int> happened;
   event_id self;
@@ -88,7 +88,7 @@ TEST_CASE("While the last event happens, the queue is empty", "[events]") {
   CHECK(was_empty);
 }
 
-TEST_CASE("Events near and far, of many periods, come in their order", "[events]") {
+TEST_CASE("Events of near and far periods come in order", "[events]") {
   random_bits draw{7};
   event_queue queue;
   std::map<std::pair<instant, int>, int> expected;
@@ -97,7 +97,7 @@ TEST_CASE("Events near and far, of many periods, come in their order", "[events]
   instant now{};
   int number = 0;
   for (int step = 0; step < 20000; ++step) {
-    // From within a period to the calendar of the furthest ones.
+    // From within one period to the furthest calendar.
     const instant when =
         now + duration{static_cast<std::int64_t>(draw.below(std::uint64_t{1} << draw.below(57)))};
     expected[{when, number}] = number;
@@ -117,7 +117,7 @@ TEST_CASE("Events near and far, of many periods, come in their order", "[events]
   CHECK(happened.size() > 10000);
 }
 
-TEST_CASE("What happens is what an ordered map says, whatever is added and cancelled", "[events]") {
+TEST_CASE("The order is that of an ordered map, whatever is added and cancelled", "[events]") {
   for (std::uint64_t seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     random_bits draw{seed};

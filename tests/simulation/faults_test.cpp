@@ -1,4 +1,4 @@
-// What goes wrong in simulations: by chance, and as it was planned.
+// Faults of simulations: random ones, and planned ones.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -33,7 +33,7 @@ using Catch::Contains;
 using Catch::StartsWith;
 using sim::device::disturbance;
 
-TEST_CASE("Chance takes as many datagrams as it is told to, and each run the same", "[faults]") {
+TEST_CASE("Random faults hit the given share of datagrams, the same ones in each run", "[faults]") {
   sim::faults wrong;
   wrong.lost = 100'000;
   wrong.repeated = 50'000;
@@ -63,7 +63,7 @@ TEST_CASE("Chance takes as many datagrams as it is told to, and each run the sam
   CHECK(std::abs(late - all * 945 / 5000) < all / 100);
 }
 
-TEST_CASE("Where nothing goes wrong nothing is late", "[faults]") {
+TEST_CASE("Without faults nothing is late", "[faults]") {
   disturbance none;
   for (int i = 0; i < 1000; ++i) {
     const auto copies = none.datagram();
@@ -72,7 +72,7 @@ TEST_CASE("Where nothing goes wrong nothing is late", "[faults]") {
   }
 }
 
-/// What each rank of a run has seen: how many barriers it made, and the error that ended them.
+/// What each rank of a run has seen: the number of its barriers, and the error that ended them.
 struct seen {
   int barriers = 0;
   std::string text;
@@ -103,14 +103,14 @@ std::vector<seen> barriers(int ranks, int how_many, const sim::run_options& opti
   return all;
 }
 
-TEMPLATE_TEST_CASE("A rank that dies does nothing more, and the others learn who", "[faults]",
+TEMPLATE_TEST_CASE("A rank that dies does nothing more, and the others name it", "[faults]",
                    chorale::transport::rc, chorale::transport::ud) {
   for (const bool hidden : {false, true}) {
     INFO("processes are hidden: " << hidden);
     sim::run_options options;
     options.wrong.deaths = {{.rank = 2, .when = sim::instant{1ms}}};
     options.wrong.hidden_processes = hidden;
-    // What the dead holds is never freed, which leak checkers would find in this process.
+    // Memory of dead ranks is never freed: a child process hides it from leak checkers.
     const auto fates = support::finish(support::start_twin([&] {
       std::string text;
       for (const seen& one : barriers<TestType>(6, 10'000, options)) {
@@ -124,17 +124,17 @@ TEMPLATE_TEST_CASE("A rank that dies does nothing more, and the others learn who
   }
 }
 
-TEST_CASE("Where many ranks die at once with full mailboxes, those who live learn it", "[faults]") {
+TEST_CASE("When many ranks die at once with full mailboxes, the others learn it", "[faults]") {
   constexpr int dead = 32;
   constexpr int ranks = dead + 2;
   chorale::config settings;
-  // So many messages are under way to each, few of which say that they have been sent. When nobody answers,
-  // each ends with a completion.
+  // Each dead rank has this many messages under way, few of which are signalled. Without an answer each ends
+  // with a completion.
   settings.blocks = 96;
   sim::run_options options;
   options.wrong.hidden_processes = true;
   for (int r = 1; r <= dead; ++r) options.wrong.deaths.push_back({.rank = r, .when = sim::instant{1s}});
-  // What the dead hold is never freed, which leak checkers would find in this process.
+  // Memory of dead ranks is never freed: a child process hides it from leak checkers.
   const auto fates = support::finish(support::start_twin([&] {
     std::vector<std::string> all(ranks);
     sim::run(
@@ -146,7 +146,7 @@ TEST_CASE("Where many ranks die at once with full mailboxes, those who live lear
             comm.broadcast(value, 0);
             sim::compute(2s);
             for (std::uint32_t i = 0; i < settings.blocks; ++i) comm.broadcast(value, 0);
-            // Nobody looks at the completions until there are all.
+            // No completion is polled before all have come.
             sim::compute(60s);
             comm.barrier();
           } catch (const chorale::error& e) {
@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("A rank that is stopped for a while goes on", "[faults]", cho
   CHECK(longest < 500ms);
 }
 
-TEMPLATE_TEST_CASE("Where an adapter fails, all ranks that lack it or their peer fail", "[faults]",
+TEMPLATE_TEST_CASE("When an adapter fails, its ranks and their peers fail", "[faults]",
                    chorale::transport::rc, chorale::transport::ud) {
   sim::run_options options;
   options.wrong.adapter_failures = {{.host = 1, .when = sim::instant{1ms}}};
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("Where an adapter fails, all ranks that lack it or their peer
   }
 }
 
-TEMPLATE_TEST_CASE("Late, lost and repeated messages change times and no results", "[faults]",
+TEMPLATE_TEST_CASE("Late, lost and repeated messages change times, not results", "[faults]",
                    chorale::transport::rc, chorale::transport::ud) {
   const auto time_with = [](const sim::faults& wrong) {
     sim::run_options options;
@@ -213,7 +213,7 @@ TEMPLATE_TEST_CASE("Late, lost and repeated messages change times and no results
   CHECK(time_with(wrong) > time_with({}));
 }
 
-TEST_CASE("Faults that cannot be are refused, with the reason", "[faults]") {
+TEST_CASE("Impossible faults are refused, with the reason", "[faults]") {
   const auto thrown_by = [](const sim::faults& wrong) -> std::string {
     sim::run_options options;
     options.wrong = wrong;
@@ -255,7 +255,7 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
     a->broadcast(std::span{values}, 0);
     b->broadcast(std::span{values}, 1);
     if (one_waits) {
-      // Rank 0 stays for answers that the others give only from inside another communicator.
+      // Rank 0 stays in `a` for answers that the others give only from inside another communicator.
       if (g.rank() == 0) a.reset();
       comm.barrier();
       a.reset();
@@ -272,7 +272,7 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
   CHECK(all.elapsed < c.deadline);
 }
 
-TEMPLATE_TEST_CASE("Without service threads, who looks at its own memory sees what others do to it",
+TEMPLATE_TEST_CASE("Without service threads, a rank that polls its own memory sees what others do to it",
                    "[faults]", chorale::transport::ud_rdma, chorale::transport::hybrid<2>) {
   chorale::config c;
   c.service = chorale::service_policy::off;
@@ -297,7 +297,7 @@ TEMPLATE_TEST_CASE("Without service threads, who looks at its own memory sees wh
   });
 }
 
-TEST_CASE("Where one rank registers memory for each message, all ranks copy longer ones", "[faults]") {
+TEST_CASE("If one rank registers memory for each message, all ranks copy up to longer ones", "[faults]") {
   for (const bool keeps : {true, false}) {
     std::uint64_t registered = 0;
     sim::run(3, support::test_machine(3), [&](sim::group& g) {
@@ -306,7 +306,7 @@ TEST_CASE("Where one rank registers memory for each message, all ranks copy long
       chorale::communicator<chorale::transport::rc, chorale::broadcast::flat> comm{g, c};
       CHECK(comm.transport().zero_copy_bytes() ==
             (keeps ? chorale::config::usual_zero_copy_bytes : std::size_t{255} * 1024));
-      // Between the sizes from which these broadcasts do not copy: four times as long.
+      // Between the two zero-copy thresholds of these broadcasts, which are four times as long.
       std::vector<int> values(150'000, g.rank());
       comm.broadcast(std::span{values}, 0);
       CHECK(std::ranges::all_of(values, [](int value) { return value == 0; }));
@@ -316,7 +316,7 @@ TEST_CASE("Where one rank registers memory for each message, all ranks copy long
   }
 }
 
-TEMPLATE_TEST_CASE("A rank that leaves, and is needed for long, says so", "[faults]", chorale::transport::ud,
+TEMPLATE_TEST_CASE("A rank that is kept from leaving for long reports it", "[faults]", chorale::transport::ud,
                    chorale::transport::hybrid<2>) {
   std::vector<chorale::stall_report> reports;
   chorale::config c;

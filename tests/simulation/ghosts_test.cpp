@@ -1,4 +1,4 @@
-// Algorithms over ghosts: their times against times reckoned by hand, and what holds whatever the times.
+// Algorithms over ghosts: against times computed by hand, and properties that hold for any times.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -36,8 +36,8 @@ using namespace std::chrono_literals;
 using chorale::call_id;
 using chorale::task;
 
-/// A message of no bytes takes 1,000 ns from the call of its sender until its receiver sees it, of which the
-/// sender's processor has 100. A byte takes 1 ns.
+/// A message of no bytes takes 1,000 ns from its sender's call until its receiver sees it; 100 of them are
+/// the sender's processor time. A byte takes 1 ns.
 machine plain(int hosts) {
   machine all;
   all.name = "plain";
@@ -57,7 +57,7 @@ machine plain(int hosts) {
 
 constexpr call_id first_call{1, 7, chorale::operation::barrier};
 
-TEST_CASE("A signal is seen when the machine says", "[ghosts]") {
+TEST_CASE("A signal is seen after the time of the machine's costs", "[ghosts]") {
   ghosts::world all{plain(2), 2};
   all.run([](ghosts::transport& net) -> task<> {
     if (net.rank() == 0)
@@ -66,7 +66,7 @@ TEST_CASE("A signal is seen when the machine says", "[ghosts]") {
       co_await net.signalled(0, first_call);
   });
   CHECK(all.now(0) == instant{100ns});
-  CHECK(all.now(1) == instant{1000ns + 10ns});  // 8 bytes, seen by the next look
+  CHECK(all.now(1) == instant{1000ns + 10ns});  // 8 bytes, seen at the next look
 }
 
 TEST_CASE("Messages of a sender wait for blocks, and are seen in their order", "[ghosts]") {
@@ -87,15 +87,16 @@ TEST_CASE("Messages of a sender wait for blocks, and are seen in their order", "
     }
   });
   CHECK(got == std::vector{std::byte{0}, std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}});
-  // Two go at once: 32 bytes with padding and trailer, the second 100 ns later. After each the receiver
-  // notifies, which takes it 100 ns and the sender sees 908 ns later; so there are two more rounds.
+  // Two leave at once: 32 bytes with padding and trailer, the second 100 ns later. After each the receiver
+  // sends a notification, which takes it 100 ns and is seen by the sender 908 ns later; so there are two more
+  // rounds.
   const auto one = 1000ns + 32ns;
   const auto back = 1000ns + 8ns;
   CHECK(all.now(1) > instant{2 * (one + back) + one});
   CHECK(all.now(1) < instant{2 * (one + back) + one + 500ns});
 }
 
-TEST_CASE("Messages that are kept together stay what they are until each is given back", "[ghosts]") {
+TEST_CASE("Several messages that are kept at once keep their content until they are given back", "[ghosts]") {
   constexpr int rounds = 4;
   constexpr int at_once = 3;
   ghosts::world all{plain(2), 2};
@@ -111,9 +112,9 @@ TEST_CASE("Messages that are kept together stay what they are until each is give
           held.push_back(co_await net.receive(0, first_call));
       }
       for (const auto& message : held) got.push_back(std::to_integer<int>(message.bytes()[0]));
-      // In the order in which they were sent, as messages have to be.
+      // In the order in which they were sent, as required.
       for (auto& message : held) message.release();
-      // Both ways, so that what was given back is used again.
+      // Both ways, so that freed blocks are used again.
       if (net.rank() == 0)
         co_await net.receive(1, first_call);
       else
@@ -125,7 +126,7 @@ TEST_CASE("Messages that are kept together stay what they are until each is give
   CHECK(got == sent);
 }
 
-TEST_CASE("What a rank puts aside overlaps nothing else of it, and all ranks share the memory", "[ghosts]") {
+TEST_CASE("Scratch memory of a rank does not overlap, and all ranks share it", "[ghosts]") {
   static constexpr std::size_t most = std::size_t{128} << 30;
   ghosts::world all{plain(2), 2};
   std::vector<const std::byte*> first(2);
@@ -140,7 +141,7 @@ TEST_CASE("What a rank puts aside overlaps nothing else of it, and all ranks sha
       CHECK(again >= a.memory().data() + most);
       b.memory()[99] = std::byte{1};
     }
-    // The lowest place that is free, also when it was moved.
+    // The lowest free part, even if a scratch was moved.
     auto c = net.scratch(7);
     const auto moved = std::move(c);
     CHECK(moved.memory().data() == again);
@@ -155,7 +156,7 @@ TEST_CASE("What a rank puts aside overlaps nothing else of it, and all ranks sha
   CHECK(first[0] == first[1]);
 }
 
-TEST_CASE("What is put is flushed when it has been acknowledged", "[ghosts]") {
+TEST_CASE("A put is flushed when it has been acknowledged", "[ghosts]") {
   auto on = plain(2);
   on.adapter.receiving.acknowledge = 200ns;
   on.adapter.receiving.complete = 70ns;
@@ -173,13 +174,13 @@ TEST_CASE("What is put is flushed when it has been acknowledged", "[ghosts]") {
       co_await net.notified(0, first_call);
     }
   });
-  // 100 ns to post, 300 to start, 130 and 1,000 on the way; 200, 130, 420 and 70 for the acknowledgement; 50
-  // to see it, 5 to take it.
+  // 100 ns to post, 300 to start, 130 and 1,000 in the network; 200, 130, 420 and 70 for the acknowledgement;
+  // 50 to see the completion, 5 to take it.
   CHECK(all.now(0) == instant{100ns + 300ns + 1130ns + 200ns + 130ns + 420ns + 70ns + 50ns + 5ns});
   CHECK(all.now(1) == instant{100ns + 300ns + 1130ns + 420ns + 70ns + 50ns + 5ns});
 }
 
-TEST_CASE("What is sent behind a long message does not overtake it, however much waits there", "[ghosts]") {
+TEST_CASE("No message overtakes a long one, however many wait behind it", "[ghosts]") {
   auto on = plain(2);
   on.adapter.burst = 10'000;
   ghosts::world all{on, 2};
@@ -201,8 +202,8 @@ TEST_CASE("What is sent behind a long message does not overtake it, however much
       }
     }
   });
-  // A byte takes a nanosecond: each message comes when as many have passed as were put before it, within 3 us
-  // for headers, the ways of processors and adapters, and looking.
+  // A byte takes a nanosecond: each message arrives after as many as there were bytes put before it, within 3
+  // us for headers, processors, adapters and polls.
   REQUIRE(seen.size() == rounds);
   for (int i = 0; i < rounds; ++i) {
     const auto passed = instant{(i + 1) * 100us};
@@ -213,7 +214,7 @@ TEST_CASE("What is sent behind a long message does not overtake it, however much
   }
 }
 
-TEST_CASE("Reading takes a request and its answer", "[ghosts]") {
+TEST_CASE("A get takes a request and its answer", "[ghosts]") {
   auto on = plain(2);
   on.adapter.receiving.read = 500ns;
   ghosts::world all{on, 2};
@@ -227,7 +228,7 @@ TEST_CASE("Reading takes a request and its answer", "[ghosts]") {
   CHECK(all.now(0) == instant{100ns + 300ns + 130ns + 500ns + 1130ns + 420ns + 50ns});
 }
 
-TEST_CASE("A dissemination barrier takes its rounds", "[ghosts]") {
+TEST_CASE("A dissemination barrier takes the time of its rounds", "[ghosts]") {
   for (const auto& [ranks, rounds] : {std::pair{2, 1}, {8, 3}, {9, 4}, {1000, 10}}) {
     ghosts::world all{plain(ranks), ranks};
     all.run([](ghosts::transport& net) { return chorale::barrier::dissemination::run(net, first_call); });
@@ -235,7 +236,7 @@ TEST_CASE("A dissemination barrier takes its rounds", "[ghosts]") {
   }
 }
 
-TEST_CASE("Nobody leaves a barrier before all have come", "[ghosts]") {
+TEST_CASE("No rank leaves a barrier before all have entered", "[ghosts]") {
   std::mt19937_64 draw{support::seed()};
   for (const int ranks : {2, 7, 16, 33}) {
     ghosts::world all{plain(ranks), ranks};
@@ -252,7 +253,7 @@ TEST_CASE("Nobody leaves a barrier before all have come", "[ghosts]") {
   }
 }
 
-/// When all ranks have ended.
+/// The time when all ranks have ended.
 template <class Program>
 instant time_of(int ranks, const Program& program) {
   ghosts::world all{read_machine("infinihost3-ddr-64"), ranks};
@@ -260,7 +261,7 @@ instant time_of(int ranks, const Program& program) {
   return all.end();
 }
 
-TEST_CASE("Algorithms that move blocks come to their end, twice the same", "[ghosts]") {
+TEST_CASE("Algorithms that move blocks end, at the same time in two runs", "[ghosts]") {
   for (const int ranks : {1, 2, 5, 16, 64})
     for (const std::size_t bytes : {0U, 8U, 300U, 40'000U}) {
       const auto count = static_cast<std::size_t>(ranks);
@@ -284,7 +285,7 @@ TEST_CASE("Algorithms that move blocks come to their end, twice the same", "[gho
     }
 }
 
-TEST_CASE("A rank that waits for nothing is named", "[ghosts]") {
+TEST_CASE("A rank that waits for ever is named", "[ghosts]") {
   ghosts::world all{plain(3), 3};
   CHECK_THROWS_WITH(
       all.run([](ghosts::transport& net) -> task<> {
@@ -294,7 +295,7 @@ TEST_CASE("A rank that waits for nothing is named", "[ghosts]") {
                                 "waits for a signal of rank 1"));
 }
 
-TEST_CASE("What an algorithm copies and combines takes the time of the host", "[ghosts]") {
+TEST_CASE("Copying and combining take the time of the host's costs", "[ghosts]") {
   auto on = plain(1);
   on.host.call = 3ns;
   on.host.copy = work_cost{{{0, 7ns, chorale::simulation::byte_cost::rate(1'000'000'000)}}};
@@ -310,7 +311,7 @@ TEST_CASE("What an algorithm copies and combines takes the time of the host", "[
   CHECK(all.end() == instant{3ns + 7ns + 100ns + 9ns + 200ns});
 }
 
-TEST_CASE("What one rank throws is what is heard, and not that others wait for it", "[ghosts]") {
+TEST_CASE("One rank's exception is reported, not the waits of others for it", "[ghosts]") {
   ghosts::world all{plain(2), 2};
   CHECK_THROWS_WITH(all.run([](ghosts::transport& net) -> task<> {
     if (net.rank() == 1) throw std::runtime_error{"rank 1 has failed"};

@@ -1,4 +1,4 @@
-// The history of a run is the same on two runs and, by a sum of all that happened, from each compiler.
+// The history of a run is the same in two runs and, by its checksum, with each compiler.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -26,7 +26,7 @@ using namespace std::chrono_literals;
 
 constexpr int ranks = 16;
 
-/// A number for all that a recorder has noted, in its order.
+/// A checksum of all records, in order.
 std::uint64_t sum(const sim::recorder& notes) {
   const auto count = [](sim::instant when) {
     return static_cast<std::uint64_t>(when.time_since_epoch().count());
@@ -46,7 +46,7 @@ std::uint64_t sum(const sim::recorder& notes) {
   return all;
 }
 
-/// Memory whose place in its pages is the same in each process: registering it takes time by its pages.
+/// Memory at the same offset in its pages in each process: the time of registration depends on the pages.
 std::span<std::byte> on_pages(std::vector<std::byte>& memory, std::size_t bytes) {
   constexpr std::size_t page = 4096;
   memory.resize(bytes + page);
@@ -54,7 +54,7 @@ std::span<std::byte> on_pages(std::vector<std::byte>& memory, std::size_t bytes)
   return std::span{memory}.subspan((page - begin % page) % page, bytes);
 }
 
-/// Allreduces and alltoalls, of short messages and long ones.
+/// Allreduces and alltoalls, short and long ones.
 template <class Transport>
 void use(sim::group& group) {
   Transport net{group, {}};
@@ -97,15 +97,15 @@ const sim::faults unreliable{.lost = 20'000, .repeated = 10'000, .delayed = 10'0
 
 }  // namespace
 
-// The numbers are what g++ 12 and clang 14 have made, with optimisation and without. One who has changed what
-// the library does, or what a machine costs, puts the new ones in; both compilers then have to agree again.
+// The numbers come from g++ 12 and clang 14, with and without optimisation. A change to what the library
+// does, or to a machine's costs, changes them; both compilers then have to agree again.
 TEST_CASE("All compilers make the same history", "[history]") {
   CHECK(history<chorale::transport::rc>() == 0x5db31a81bb31f3ddU);
   CHECK(history<chorale::transport::ud_rdma>() == 0x0ee193af079bd309U);
   CHECK(history<chorale::transport::hybrid<4>>(unreliable) == 0xe9e36b5bcdf16c6dU);
 }
 
-TEST_CASE("Two runs have the same history, and another seed another", "[history]") {
+TEST_CASE("Two runs have the same history, another seed a different one", "[history]") {
   CHECK(history<chorale::transport::hybrid<4>>(unreliable) ==
         history<chorale::transport::hybrid<4>>(unreliable));
 }

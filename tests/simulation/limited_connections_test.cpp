@@ -1,4 +1,4 @@
-// What a limit on connections costs, in virtual time.
+// The cost of a limit on connections, in virtual time.
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace sim = chorale::simulation;
 
 constexpr int calls = 20;
 
-/// Of an alltoall of one integer a rank, of which `ranks` make several over at most so many connections each.
+/// The time of alltoalls of one integer a rank on `ranks` ranks, over at most `connections` connections each.
 sim::duration time_of_alltoall(int ranks, std::uint32_t connections) {
   chorale::config settings;
   settings.connections = connections;

@@ -1,4 +1,4 @@
-// Machine files: what is read, and what is said of a file that is wrong.
+// Machine files: their parsing, and the errors of wrong files.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -133,7 +133,7 @@ std::string complaint(const std::string& text) {
   return "none";
 }
 
-/// The error of the file in which `old` is `other` names the file, the line on which `place` is, and `what`.
+/// With `old` replaced by `other`, the file's error names the file, the line of `place`, and `what`.
 void refuses(std::string_view old, std::string_view other, std::string_view place, const std::string& what) {
   const auto text = with(old, other);
   const auto at = text.find(place);
@@ -145,7 +145,7 @@ void refuses(std::string_view old, std::string_view other, std::string_view plac
   CHECK_THAT(told, Contains(what));
 }
 
-TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
+TEST_CASE("A machine file's numbers are read", "[machine]") {
   const auto all = parse_machine(file, "little.json");
   CHECK(all.name == "little");
   CHECK(all.description == "two hosts");
@@ -168,7 +168,7 @@ TEST_CASE("A machine file is read into the numbers that it has", "[machine]") {
   CHECK(all.adapter.sending.alone->acknowledgement == 98ns);
   CHECK(host.context_switch == 1500ns);
   CHECK(host.crowded_context_switch == 2500ns);
-  // The rest of the times are different numbers, in the order of the file.
+  // The other times are different numbers, in the order of the file.
   const auto& [posting, sending, receiving, bus, contexts, registration, wake, burst, multicast, datagrams,
                profile] = all.adapter;
   const std::vector<duration> times{host.look,
@@ -240,7 +240,7 @@ TEST_CASE("Each number keeps its source", "[machine]") {
   REQUIRE(bus != all.sources.end());
   CHECK(bus->value == "800 MB/s");
   CHECK(bus->source == "estimate: as others");
-  // Every "from" of the file, and no other.
+  // Every "from" of the file, and nothing else.
   std::size_t froms = 0;
   for (auto at = file.find("\"from\""); at != file.npos; at = file.find("\"from\"", at + 1)) ++froms;
   CHECK(all.sources.size() == froms);
@@ -265,7 +265,7 @@ TEST_CASE("Topologies are read", "[machine]") {
   CHECK(groups.hosts == 4);
 }
 
-TEST_CASE("What is missing is named where it should be", "[machine]") {
+TEST_CASE("A missing member is named with its section", "[machine]") {
   refuses(R"(    "wake": {"us": 38, "from": "[S]"},)", "", "\"adapter\"", "\"adapter.wake\" is missing");
   refuses(R"(  "machine": "little",)", "", "{", "\"machine\" is missing");
   refuses(R"({"ns": 19, "from": "[S]"})", R"({"from": "[S]"})", "\"start\"",
@@ -274,7 +274,7 @@ TEST_CASE("What is missing is named where it should be", "[machine]") {
           "\"adapter.sending.start.from\" is missing");
 }
 
-TEST_CASE("What is unknown is named, with what is known", "[machine]") {
+TEST_CASE("An unknown member is named, with the known ones", "[machine]") {
   refuses(R"("wake")", R"("wakes": 1, "wake")", "\"wakes\"",
           "\"adapter.wakes\" is unknown here; \"adapter\" has \"posting\"");
   refuses(
@@ -286,7 +286,7 @@ TEST_CASE("What is unknown is named, with what is known", "[machine]") {
           "\"more\" is unknown here; a machine");
 }
 
-TEST_CASE("What is of the wrong kind is named with what it has to be", "[machine]") {
+TEST_CASE("A value of the wrong type is named with the right type", "[machine]") {
   refuses(R"("half_duplex": true)", R"("half_duplex": 1)", "\"half_duplex\"",
           "\"adapter.bus.half_duplex\" is the number 1, which has to be true or false");
   refuses(R"({"us": 38, "from": "[S]"})", "38", "\"wake\"",
@@ -299,7 +299,7 @@ TEST_CASE("What is of the wrong kind is named with what it has to be", "[machine
   refuses(R"("ports": 8)", R"("ports": "8")", "\"ports\"", "\"network.shape.ports\" is the text \"8\"");
 }
 
-TEST_CASE("What is out of range is refused", "[machine]") {
+TEST_CASE("A number out of range is refused", "[machine]") {
   refuses(R"({"us": 38,)", R"({"us": -38,)", "\"wake\"",
           "\"adapter.wake\" is the number -38, which has to be a number that is not negative");
   refuses(R"({"us": 38,)", R"({"ms": 38e9,)", "\"wake\"", "longer than 1,000 seconds");
@@ -310,7 +310,7 @@ TEST_CASE("What is out of range is refused", "[machine]") {
           "\"host.copy\" begins with steps");
 }
 
-TEST_CASE("A number at the end of a line is named by its line, as one before a comma", "[machine]") {
+TEST_CASE("The error of a number at the end of a line names that line", "[machine]") {
   refuses(R"("ports": 8, "from": "[S]"})", "\"from\": \"[S]\", \"ports\":\n-7\n}", "-7",
           "\"network.shape.ports\"");
 }
@@ -325,7 +325,7 @@ TEST_CASE("A number without a real source is refused", "[machine]") {
           "\"adapter.wake.from\" is the text \"\"");
 }
 
-TEST_CASE("What is no JSON is refused with its line", "[machine]") {
+TEST_CASE("Invalid JSON is refused with its line", "[machine]") {
   refuses(R"("machine": "little",)", R"("machine": "little")", "\"description\"", "this is no JSON");
   refuses(R"("machine": "little",)", R"("machine": little,)", "little", "this is no JSON");
   refuses(R"("ranks_per_host")", R"("hosts")", "\"hosts\": {\"count\": 3",
@@ -351,7 +351,7 @@ TEST_CASE("A machine that cannot be simulated is refused", "[machine]") {
   refused(dragonfly{1 << 20, 1 << 20, 1, 1 << 20}, "more than 2^24 links");
 }
 
-TEST_CASE("A name that is neither a machine nor a file is refused with those that are", "[machine]") {
+TEST_CASE("The name of no machine and no file is refused, with the known machines", "[machine]") {
   CHECK_THROWS_WITH(read_machine("no-such-machine"), Contains("No such file") && Contains("hdr-64core"));
   CHECK_THROWS_WITH(read_machine("/tmp"), Contains("it is a folder"));
 }

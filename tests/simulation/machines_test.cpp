@@ -1,4 +1,4 @@
-// The machines that come with the library: that they are sound, and what they cost between two hosts.
+// The shipped machines: their consistency, and their costs between two hosts.
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -16,12 +16,12 @@ namespace {
 using namespace chorale::simulation;
 using namespace std::chrono_literals;
 
-/// One way by RDMA write, until a looking receiver has seen it.
+/// One RDMA write, until a polling receiver has seen it.
 duration write_time(const machine& of, std::uint64_t bytes) {
   adapter sender{of.adapter, of.network.packets.payload};
   adapter receiver{of.adapter, of.network.packets.payload};
   network net{of.network, static_cast<std::uint32_t>(of.hosts)};
-  // Contexts are at hand.
+  // The contexts are now cached.
   sender.send({}, {0, 1});
   receiver.receive({}, {0, 1});
   const instant begin{1s};
@@ -33,7 +33,7 @@ duration write_time(const machine& of, std::uint64_t bytes) {
   return receiver.receive(comes, {bytes, 1}).seen + of.host.notice - begin;
 }
 
-/// One way by a send that takes a receive request and is found in a completion queue; or by a multicast.
+/// One send that takes a receive request and is polled from a completion queue; or one multicast.
 duration send_time(const machine& of, service kind, bool to_all) {
   adapter sender{of.adapter, of.network.packets.payload};
   adapter receiver{of.adapter, of.network.packets.payload};
@@ -53,8 +53,7 @@ duration send_time(const machine& of, service kind, bool to_all) {
   return placed.completed + of.host.notice + post.poll + post.completion - begin;
 }
 
-TEST_CASE("Every machine that comes with the library is read, and gives a source for each number",
-          "[machine]") {
+TEST_CASE("Every shipped machine can be read, and gives a source for each number", "[machine]") {
   const auto names = machine_names();
   CHECK(names.size() == 8);
   for (const auto& name : names) {
@@ -68,7 +67,7 @@ TEST_CASE("Every machine that comes with the library is read, and gives a source
   }
 }
 
-TEST_CASE("A processor copies and combines at a rate that its time had", "[machine]") {
+TEST_CASE("A processor copies and combines at a rate of its time", "[machine]") {
   for (const auto& name : machine_names()) {
     INFO(name);
     const auto m = read_machine(name);
@@ -78,14 +77,14 @@ TEST_CASE("A processor copies and combines at a rate that its time had", "[machi
     CHECK(m.host.copy(bytes) < 27ms);
     CHECK(m.host.combine(bytes) >= m.host.copy(bytes));
     CHECK(m.host.combine(bytes) <= 3 * m.host.copy(bytes));
-    // What an adapter wrote is not copied faster than anything else.
+    // Bytes that an adapter wrote are not copied faster than others.
     if (!m.host.copy_received.steps().empty()) CHECK(m.host.copy_received(4096) > m.host.copy(4096));
   }
 }
 
-TEST_CASE("cLAN costs what P2's parameters say", "[machine]") {
+TEST_CASE("cLAN has the costs of P2's parameters", "[machine]") {
   const auto clan = read_machine("clan2003");
-  // Td + 2 (Ts + Tn), and Tt a byte. What P2 does not have is that the receiver sees it, 0.2 us later.
+  // Td + 2 (Ts + Tn), and Tt a byte. P2 does not count the receiver's notice, 0.2 us.
   const auto notice = clan.host.notice;
   CHECK(write_time(clan, 0) == 600ns + 2 * (2000ns + 1520ns) + notice);
   CHECK(write_time(clan, 4000) == 600ns + 2 * (2000ns + 1520ns) + 4000 * 10ns + notice);
@@ -94,7 +93,7 @@ TEST_CASE("cLAN costs what P2's parameters say", "[machine]") {
   CHECK(clan.host.copy(1'000'000) < 2701us);
 }
 
-TEST_CASE("A multicast of P1's cluster costs what P1 measured", "[machine]") {
+TEST_CASE("A multicast of P1's cluster takes the time that P1 measured", "[machine]") {
   const auto cluster = read_machine("infinihost-pcix-8");
   const auto one = send_time(cluster, service::datagram, false);
   const auto seven = send_time(cluster, service::datagram, true);
@@ -113,7 +112,7 @@ TEST_CASE("PCI Express is 20 to 30 percent faster than PCI-X for small messages"
   }
 }
 
-TEST_CASE("A short message of MPI takes what was measured between two hosts", "[machine]") {
+TEST_CASE("A short MPI message takes the time measured between two hosts", "[machine]") {
   // Header, a few bytes and trailer; copied on both sides.
   constexpr std::uint64_t bytes = 48;
   const auto by_write = [](const machine& of) {
@@ -127,7 +126,7 @@ TEST_CASE("A short message of MPI takes what was measured between two hosts", "[
                        early.host.receive + early.host.match + early.host.copy_received(4);
   CHECK(by_send > 9300ns);
   CHECK(by_send < 9900ns);
-  // 4.1 us over PCI Express (Liu et al., IEEE Micro 2005), whose hosts stood at one chip.
+  // 4.1 us over PCI Express (Liu et al., IEEE Micro 2005), with both hosts at one switch chip.
   auto express = read_machine("infinihost-pcie-16");
   express.network.switches.forward = 200ns;
   CHECK(by_write(express) > 4000ns);

@@ -1,4 +1,4 @@
-// What it takes to find the receive that a message belongs to.
+// The cost of matching a message with its receive.
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -21,7 +21,7 @@ using chorale::eager_policy;
 
 namespace {
 
-/// When rank 1 has a message of rank 0, the first of its connection, where matching takes so long.
+/// When rank 1 has the first message of rank 0 over its connection, if matching takes `match`.
 template <class Transport>
 instant received(std::size_t bytes, duration match, const chorale::config& settings = {}) {
   machine on = support::test_machine(2);
@@ -46,13 +46,13 @@ instant received(std::size_t bytes, duration match, const chorale::config& setti
 
 }  // namespace
 
-TEST_CASE("A message of send and receive is matched once, and those of other transports never",
+TEST_CASE("Matching costs once per message over send and receive, and nothing over other transports",
           "[matching]") {
   using chorale::transport::rc_send_receive;
   chorale::config settings;
   settings.send_receive_eager = GENERATE(eager_policy::receive_queue, eager_policy::rdma_write);
   CHECK(received<rc_send_receive>(100, 1us, settings) - received<rc_send_receive>(100, 0us, settings) == 1us);
-  // In three blocks, of which the later ones may come while the first is matched.
+  // In three blocks; the later ones may arrive while the first is matched.
   settings.send_receive_block_bytes = 256;
   const auto longer =
       received<rc_send_receive>(600, 5us, settings) - received<rc_send_receive>(600, 0us, settings);

@@ -1,4 +1,4 @@
-// When messages arrive, against times reckoned by hand; and sums over links that do not depend on times.
+// Arrival times of messages, against times computed by hand; and sums over links that do not depend on times.
 #include "simulation/network/network.hpp"
 
 #include <algorithm>
@@ -39,9 +39,9 @@ message from(host_number host, std::uint64_t bytes, duration leaves = {}) {
   return {host, bytes, service::connected, at(leaves), at(leaves)};
 }
 
-TEST_CASE("A network that nobody else uses: its delays, and the bytes once", "[network]") {
+TEST_CASE("An idle network: its delays, and the time of the bytes once", "[network]") {
   network net{plain(one_switch{4}), 4};
-  // 10 ns to the switch, 100 ns through it, 10 ns to the host; the last byte 500 ns behind the first.
+  // 10 ns to the switch, 100 ns through it, 10 ns to the host; the last byte 500 ns after the first.
   CHECK(net.carry(from(0, 500), 1) == arrival{at(120ns), at(620ns)});
   CHECK(net.carry(from(2, 0), 3) == arrival{at(120ns), at(120ns)});
 }
@@ -63,11 +63,11 @@ TEST_CASE("Each kind of link has its own delay", "[network]") {
   CHECK(net.carry(from(0, 0, 1us), 1).first == at(1us + 10ns + 100ns + 20ns + 100ns + 10ns));
 }
 
-TEST_CASE("The slowest link decides when the last byte arrives", "[network]") {
+TEST_CASE("The slowest link determines when the last byte arrives", "[network]") {
   auto costs = plain(fat_tree{{2, 2}, {1}});
   costs.switch_link.rate = byte_cost::rate(100'000'000);  // 10 ns a byte
   network net{costs, 4};
-  // The last byte is behind the first by 1,000 ns on the slow links, then goes on at once.
+  // The last byte is 1,000 ns behind the first because of the slow links, then goes on at once.
   CHECK(net.carry(from(0, 100), 2) == arrival{at(340ns), at(340ns + 1000ns)});
 }
 
@@ -114,15 +114,15 @@ TEST_CASE("One sender's messages leave one after the other", "[network]") {
   CHECK(net.carry(from(0, 1000), 2) == arrival{at(1120ns), at(2120ns)});
 }
 
-TEST_CASE("Who comes to a link first goes first, whoever asked first", "[network]") {
+TEST_CASE("The message that reaches a link first goes first, whichever asked first", "[network]") {
   network net{plain(one_switch{4}), 4};
-  // Host 0 sends much to 1, behind that to 2; host 3 is there long before.
+  // Host 0 sends much to 1, then to 2; host 3's message is there long before.
   net.carry(from(0, 100'000), 1);
   CHECK(net.carry(from(0, 1000), 2).first == at(100us + 120ns));
   CHECK(net.carry(from(3, 1000), 2) == arrival{at(120ns), at(1120ns)});
 }
 
-TEST_CASE("No message passes another of the same hosts", "[network]") {
+TEST_CASE("Messages of the same two hosts do not overtake each other", "[network]") {
   network net{plain(fat_tree{{2, 2}, {1}}), 4};
   // The link into host 3 is free for 500 bytes until another sender's message comes.
   CHECK(net.carry(from(2, 3000, 600ns), 3) == arrival{at(720ns), at(3720ns)});
@@ -130,7 +130,7 @@ TEST_CASE("No message passes another of the same hosts", "[network]") {
   CHECK(first.first == at(3720ns));
   const auto second = net.carry(from(0, 10), 3);
   CHECK(second.first >= first.last);
-  // A datagram from elsewhere takes the gap.
+  // A datagram from another host takes the gap.
   CHECK(net.carry(from(1, 10, 50ns), 2).last < first.first);
 }
 
@@ -141,7 +141,7 @@ TEST_CASE("From a host to itself no link is used, and order is kept", "[network]
   CHECK(net.bytes_over_links() == 0);
 }
 
-/// When all of `pairs` have a message of `bytes` that they sent at once.
+/// The time when all of `pairs` have received a message of `bytes`, sent at once.
 duration time_of(network& net, const std::vector<std::pair<host_number, host_number>>& pairs,
                  std::uint64_t bytes) {
   instant last{};
@@ -149,14 +149,14 @@ duration time_of(network& net, const std::vector<std::pair<host_number, host_num
   return last.time_since_epoch();
 }
 
-TEST_CASE("A taper of two halves what goes through the middle at once", "[network]") {
+TEST_CASE("A taper of two halves the bandwidth of the middle", "[network]") {
   std::vector<std::pair<host_number, host_number>> across;
   for (host_number host = 0; host < 8; ++host) across.emplace_back(host, host + 8);
   network full{plain(fat_tree{{8, 2}, {8}}), 16};
   network half{plain(fat_tree{{8, 2}, {4}}), 16};
   CHECK(time_of(full, across, 1'000'000) == 340ns + 1ms);
   CHECK(time_of(half, across, 1'000'000) == 340ns + 2ms);
-  // Within a leaf it makes no difference.
+  // Within a leaf the taper does not matter.
   std::vector<std::pair<host_number, host_number>> within;
   for (host_number host = 0; host < 8; ++host) within.emplace_back(host, host ^ 1U);
   network tapered{plain(fat_tree{{8, 2}, {4}}), 16};
@@ -174,11 +174,11 @@ TEST_CASE("A multicast goes over each link once, and its copies leave a switch i
   for (host_number host = 4; host <= 7; ++host)
     CHECK(arrivals[host - 1].first == at(340ns + 15ns + 5ns * (host - 4)));
   for (const auto& one : arrivals) CHECK(one.last - one.first == 100ns);
-  // Out, up, down, and in to seven.
+  // Out, up, down, and in to seven hosts.
   CHECK(net.bytes_over_links() == 10 * 100);
 }
 
-TEST_CASE("A multicast to all but the sender costs what a message to one does but for the copies",
+TEST_CASE("A multicast to all but the sender takes as long as a message to one, plus the copies",
           "[network]") {
   auto costs = plain(one_switch{8});
   costs.switches.replicate = 0ns;
@@ -188,7 +188,7 @@ TEST_CASE("A multicast to all but the sender costs what a message to one does bu
     CHECK(one == arrival{at(120ns), at(121ns)});
 }
 
-/// Random messages; when they arrived.
+/// The arrivals of random messages.
 std::vector<arrival> random_messages(network& net, std::uint64_t seed, bool forgets,
                                      std::uint64_t& byte_links) {
   std::mt19937_64 draw{seed};
@@ -206,8 +206,7 @@ std::vector<arrival> random_messages(network& net, std::uint64_t seed, bool forg
   return arrivals;
 }
 
-TEST_CASE("On every topology: bytes are counted on each link, and the same messages arrive the same",
-          "[network]") {
+TEST_CASE("On every topology: each link's bytes are counted, and arrivals are reproducible", "[network]") {
   const std::vector<topology> shapes{one_switch{24}, fat_tree{{4, 3, 2}, {2, 3}}, torus{{3, 4}, 2},
                                      dragonfly{4, 3, 2, 1}};
   for (const auto& shape : shapes) {
@@ -233,7 +232,7 @@ TEST_CASE("On every topology: bytes are counted on each link, and the same messa
   }
 }
 
-TEST_CASE("No message is at its end sooner than an empty network would bring it", "[network]") {
+TEST_CASE("No message arrives sooner than in an empty network", "[network]") {
   auto costs = plain(torus{{4, 3}, 2});
   network net{costs, 24};
   std::mt19937_64 draw{support::seed()};

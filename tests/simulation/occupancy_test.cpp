@@ -1,4 +1,4 @@
-// What is taken at which time, against a list of all picoseconds.
+// Busy times, against a list of all picoseconds.
 #include "simulation/network/occupancy.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ using chorale::simulation::occupancy;
 
 namespace {
 
-/// The same, a flag for each picosecond.
+/// A reference with a flag for each picosecond.
 class by_picosecond {
  public:
   std::int64_t take(std::int64_t from, std::int64_t length) {
@@ -37,7 +37,7 @@ class by_picosecond {
 
 }  // namespace
 
-TEST_CASE("What is taken is taken once, and as early as it fits", "[simulation]") {
+TEST_CASE("Time is given once, as early as the length fits", "[simulation]") {
   std::mt19937 draw{static_cast<std::uint32_t>(support::seed())};
   for (int round = 0; round < 50; ++round) {
     occupancy one;
@@ -45,7 +45,7 @@ TEST_CASE("What is taken is taken once, and as early as it fits", "[simulation]"
     std::int64_t all = 0;
     std::int64_t over = 0;
     for (int i = 0; i < 200; ++i) {
-      // Nobody asks for what is over; that may be forgotten at any time.
+      // No later call concerns times before `over`, which may be forgotten at any time.
       if (draw() % 10 == 0) over += draw() % 100;
       if (draw() % 3 == 0) one.forget(instant{duration{over}});
       const auto from = over + static_cast<std::int64_t>(draw() % 400);
@@ -58,7 +58,7 @@ TEST_CASE("What is taken is taken once, and as early as it fits", "[simulation]"
   }
 }
 
-TEST_CASE("What takes no time waits for what is there", "[simulation]") {
+TEST_CASE("A length of zero waits for intervals that are busy", "[simulation]") {
   occupancy one;
   REQUIRE(one.take(instant{duration{100}}, duration{50}) == instant{duration{100}});
   REQUIRE(one.take(instant{duration{120}}, duration{}) == instant{duration{150}});

@@ -1,4 +1,4 @@
-// Adapters of simulated machines by profile: what sim0 grants and refuses, and whom its ports reach.
+// Adapters of simulated machines by profile: what sim0 grants and refuses, and which ports it reaches.
 #include <string>
 
 #include <chorale/communicator.hpp>
@@ -24,7 +24,7 @@ machine profiled(const std::string& profile) {
   return m;
 }
 
-/// How a write from the first host to the second ends.
+/// The completion status of a write from the first host to the second.
 ibv_wc_status written(const std::string& profile) {
   ibv_wc_status status = IBV_WC_GENERAL_ERR;
   on_machine(profiled(profile), [&](fabric& all) {
@@ -43,7 +43,7 @@ ibv_wc_status written(const std::string& profile) {
   return status;
 }
 
-/// What a sum over all ranks of a machine with that profile gives on the first.
+/// The sum over all ranks of a machine with that profile, on the first rank.
 template <class Transport>
 int sum_over(const std::string& profile) {
   machine m = support::test_machine(4);
@@ -60,7 +60,7 @@ int sum_over(const std::string& profile) {
 
 }  // namespace
 
-TEST_CASE("an adapter says what its profile grants, and grants no more", "[profile]") {
+TEST_CASE("an adapter reports and enforces the limits of its profile", "[profile]") {
   on_machine(
       profiled("srq=0,sge=3,rd_atomic=2,atomics=none,inline=0,inline_over=granted,mtu=1024,pkeys=7fff,8006"),
       [](fabric&) {
@@ -92,7 +92,7 @@ TEST_CASE("ports of another partition, subnet or link layer are not reached", "[
         IBV_WC_RETRY_EXC_ERR);
 }
 
-TEST_CASE("a port that goes down is silent until it comes up, and a failed adapter stays so", "[profile]") {
+TEST_CASE("a port that goes down is silent until it comes up, a failed adapter for ever", "[profile]") {
   using namespace std::chrono_literals;
   on_machine(profiled("events=port_down@10,port_up@20,fatal@30"), [](fabric& all) {
     auto left = endpoint_on(all, 0);

@@ -1,4 +1,4 @@
-// What a recorder notes of a simulation, and the critical path: against instants that are reckoned by hand.
+// The records of a simulation and its critical path, against instants computed by hand.
 #include <map>
 #include <optional>
 #include <utility>
@@ -14,17 +14,17 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// Of small_machine, for a write of 4096 bytes that nothing else disturbs.
+// On small_machine, for a write of 4096 bytes on an idle network.
 constexpr duration posting = 80ns;   // request and doorbell
 constexpr duration leaving = 450ns;  // start and fetch
 constexpr duration on_wire =
     470ns + duration{80};                 // 4126 bytes at 12.5 GB/s, two links of 20 ns, a switch of 100 ns
-constexpr duration placing = 200ns;       // until it is seen in memory
+constexpr duration placing = 200ns;       // until it is visible in memory
 constexpr duration acknowledging = 70ns;  // from the last byte at the adapter
-constexpr duration back_on_wire = 142ns + duration{400};  // the 30 bytes of a header, links and switch
-constexpr duration back_placed = 240ns;                   // placed, and its completion seen
+constexpr duration back_on_wire = 142ns + duration{400};  // 30 bytes of headers, links and switch
+constexpr duration back_placed = 240ns;                   // placed, and its completion visible
 
-/// Ranks on a host each, with a connection between each two, whose bodies run at once.
+/// Ranks on one host each, fully connected, whose bodies run at the same time.
 struct ranks {
   explicit ranks(fabric& all, int count) : time(all.time()), pairs(static_cast<std::size_t>(count)) {
     for (int rank = 0; rank < count; ++rank) {
@@ -39,14 +39,14 @@ struct ranks {
   }
   static std::size_t at(int rank) { return static_cast<std::size_t>(rank); }
 
-  /// Writes 4096 bytes to a place of another rank, the last of which is not zero.
+  /// Writes 4096 bytes, the last of which is not zero, to `place` in another rank's memory.
   void write(int from, int to, std::size_t place) {
     ends[at(from)]->buffer.data()[4095] = std::byte{1};
     ibv_sge piece = ends[at(from)]->piece(0, 4096);
     ibv_send_wr wr = write_to(*ends[at(to)], place, piece);
     pairs[at(from)][at(to)].post_send(wr);
   }
-  /// Waits until it is there.
+  /// Waits until the last byte is there.
   void await(int on, std::size_t place) {
     const volatile auto& last = ends[at(on)]->buffer.data()[place + 4095];
     while (last == std::byte{}) time.give_way();
@@ -57,8 +57,8 @@ struct ranks {
   std::vector<std::vector<verbs::queue_pair>> pairs;
 };
 
-/// Runs the bodies as ranks of a machine once all is connected: thread 1 of each, since another has opened
-/// its adapter. Returns when they begin.
+/// Runs the bodies as ranks of a machine once all are connected: as thread 1 of each rank, since another one
+/// has opened its adapter. Returns their begin.
 instant run_ranks(recorder& notes, const machine& m, std::vector<std::function<void(ranks&)>> bodies) {
   scheduler time({.record = &notes});
   wire costs(m, m.hosts);
@@ -97,7 +97,7 @@ void check_span(const record& one, instant begin, duration time) {
   CHECK(one.end - one.begin == time);
 }
 
-/// Parts follow each other from the beginning to the end of the window.
+/// Checks that the parts cover the window without a gap.
 void check_adds_up(const critical_path& path) {
   instant at = path.of.begin;
   for (const auto& part : path.parts) {
@@ -110,7 +110,7 @@ void check_adds_up(const critical_path& path) {
 
 }  // namespace
 
-TEST_CASE("a recorder notes a write from posting to where it is seen", "[recorder]") {
+TEST_CASE("a recorder notes a write from its post until it is seen", "[recorder]") {
   recorder notes;
   const instant start = run_ranks(notes, small_machine(2),
                                   {[](ranks& on) {
@@ -145,7 +145,7 @@ TEST_CASE("a recorder notes a write from posting to where it is seen", "[recorde
   CHECK(stages.at(activity::answer_wire).rank == 1);
   CHECK(stages.at(activity::answer_wire).peer == 0);
 
-  // Rank 1 looked every 50 ns, and saw it at the next look.
+  // Rank 1 looked every 50 ns, and saw the write at the next look.
   const auto receiver = of_processor(notes, 1, start);
   REQUIRE(receiver.size() == 1);
   CHECK(receiver[0].what == activity::wait_for_message);
@@ -168,7 +168,7 @@ TEST_CASE("a critical path goes back over the messages that were waited for", "[
                                      on.write(1, 2, 8192);
                                    },
                                    [](ranks& on) {
-                                     on.await(2, 16384);  // which is there long before
+                                     on.await(2, 16384);  // which has arrived long before
                                      on.await(2, 8192);
                                      on.time.charge(200ns, activity::copy);
                                    },
@@ -202,7 +202,7 @@ TEST_CASE("a critical path goes back over the messages that were waited for", "[
     if (is == kind::notice) CHECK(part.of.end - part.of.begin < 50ns);
   }
 
-  // A window that begins in the midst of the first message has what is left of it.
+  // A window that begins in the midst of the first message has the rest of it.
   const window late{path.parts[3].of.begin + 100ns, last.end};
   const auto rest = find_critical_path(notes, late, {2, 1});
   check_adds_up(rest);
@@ -210,7 +210,7 @@ TEST_CASE("a critical path goes back over the messages that were waited for", "[
   CHECK(rest.parts[0].of.end - rest.parts[0].of.begin == on_wire - 100ns);
 }
 
-TEST_CASE("a critical path goes back over acknowledgements, and over what reads return", "[recorder]") {
+TEST_CASE("a critical path goes back over acknowledgements, and over the results of reads", "[recorder]") {
   recorder notes;
   const bool reads = GENERATE(false, true);
   const instant start = run_ranks(notes, small_machine(2),
@@ -236,7 +236,7 @@ TEST_CASE("a critical path goes back over acknowledgements, and over what reads 
     CHECK(spent[activity::leave] == 150ns);  // nothing is fetched
     CHECK(spent[activity::wire] == back_on_wire);
     CHECK(spent[activity::place] == placing);
-    // The read's 400 ns count from the request at the adapter, 200 ns before it is in memory.
+    // The read's 400 ns count from the arrival of the request at the adapter, 200 ns before it is in memory.
     CHECK(spent[activity::answer_leave] == 400ns - placing);
     CHECK(spent[activity::answer_wire] == on_wire);
   } else {
@@ -248,7 +248,7 @@ TEST_CASE("a critical path goes back over acknowledgements, and over what reads 
   }
 }
 
-TEST_CASE("a wait that nothing ended is a part of the path", "[recorder]") {
+TEST_CASE("a wait that no message ended is a part of the path", "[recorder]") {
   recorder notes;
   const instant start = run_ranks(notes, small_machine(1), {[](ranks& on) {
                                     on.time.sleep_until(on.time.now() + 3us);
@@ -261,7 +261,7 @@ TEST_CASE("a wait that nothing ended is a part of the path", "[recorder]") {
   CHECK(path.parts[0].of.end - path.parts[0].of.begin == 3us);
 }
 
-TEST_CASE("a recorder keeps the newest, and says from when on", "[recorder]") {
+TEST_CASE("a recorder keeps the newest records, and tells since when they are complete", "[recorder]") {
   recorder notes(10);
   for (int i = 1; i <= 25; ++i)
     notes.add(
@@ -297,8 +297,8 @@ run_result allreduce_on(const machine& m, int ranks, recorder* notes) {
 
 }  // namespace
 
-TEST_CASE("notes of a run leave no gap, and change nothing", "[recorder]") {
-  // Where received bytes are dear to copy, addresses matter, and notes lie on the same heap.
+TEST_CASE("records of a run have no gap, and do not change the run", "[recorder]") {
+  // Where copies of received bytes cost more, addresses matter, and the records are on the same heap.
   const auto m = read_machine("clan2003");
   recorder notes;
   const auto noted = allreduce_on(m, 5, &notes);
@@ -330,11 +330,11 @@ TEST_CASE("notes of a run leave no gap, and change nothing", "[recorder]") {
   const auto path = find_critical_path(notes, last);
   check_adds_up(path);
   CHECK(path.of.end == window_of(last).end);
-  // It begins where one of them does, in what that was to compute; rank 0 has nothing to compute.
+  // It begins where one rank's phase does, with its compute; rank 0 does not compute.
   const int first = path.parts.front().of.rank;
   CHECK(path.of.begin == last[static_cast<std::size_t>(first)].begin);
   check_adds_up(find_critical_path(notes, window_of(last), last_to_work(notes, window_of(last))));
-  // There is a message at least on it, and nobody waits for nothing.
+  // At least one message is on it, and no wait without a message.
   int wires_on_it = 0;
   for (const auto& part : path.parts) {
     CHECK(part.is != path_part::kind::unknown);
@@ -346,7 +346,7 @@ TEST_CASE("notes of a run leave no gap, and change nothing", "[recorder]") {
   CHECK(wires_on_it >= 1);
 }
 
-TEST_CASE("a phase is noted by runs alone", "[recorder]") {
+TEST_CASE("a phase is noted only within a run", "[recorder]") {
   CHECK_THROWS_AS(phase("outside"), chorale::error);
   const auto m = read_machine("infinihost-pcix-8");
   recorder notes;

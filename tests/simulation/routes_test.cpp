@@ -1,4 +1,4 @@
-// The ways through each topology, against a breadth-first search of the links that it says to have.
+// The routes of each topology, against a breadth-first search of its links.
 #include "simulation/network/routes.hpp"
 
 #include <cstdint>
@@ -24,7 +24,7 @@ place place_of(const vertex& of) {
   return {of.is_host, of.number};
 }
 
-/// The fewest links from one host to each other, with at most so many between groups.
+/// The fewest links from one host to each other, with at most `globals` between groups.
 template <class Ways>
 std::vector<std::size_t> fewest_links(const Ways& ways, simulation::host_number from, std::size_t globals) {
   std::map<place, std::vector<std::pair<place, bool>>> next;
@@ -87,7 +87,7 @@ TEST_CASE("One switch: two links between any hosts", "[simulation]") {
   check_all_pairs(simulation::one_switch_routes{{5}});
 }
 
-TEST_CASE("Fat trees: the shortest ways, of one level to four", "[simulation]") {
+TEST_CASE("Fat trees: shortest routes, with one to four levels", "[simulation]") {
   check_all_pairs(simulation::fat_tree_routes{{{6}, {}}});
   check_all_pairs(simulation::fat_tree_routes{{{4, 3}, {2}}});
   check_all_pairs(simulation::fat_tree_routes{{{3, 2, 4}, {3, 2}}});
@@ -107,14 +107,14 @@ TEST_CASE("Fat trees: the hosts of a leaf are reached over all its links evenly"
   for (const auto& [link, times] : used) REQUIRE(times == 2);
 }
 
-TEST_CASE("Tori: the shortest ways, in one dimension to three", "[simulation]") {
+TEST_CASE("Tori: shortest routes, in one to three dimensions", "[simulation]") {
   check_all_pairs(simulation::torus_routes{{{5}, 2}});
   check_all_pairs(simulation::torus_routes{{{4, 3}, 1}});
   check_all_pairs(simulation::torus_routes{{{2, 4, 3}, 2}});
   check_all_pairs(simulation::torus_routes{{{1, 3}, 1}});
 }
 
-TEST_CASE("Dragonflies: the shortest ways with one link between groups", "[simulation]") {
+TEST_CASE("Dragonflies: shortest routes with one link between groups", "[simulation]") {
   check_all_pairs(simulation::dragonfly_routes{{5, 4, 2, 1}});
   check_all_pairs(simulation::dragonfly_routes{{9, 4, 1, 2}});
   check_all_pairs(simulation::dragonfly_routes{{3, 4, 1, 2}});  // four links between any groups
@@ -122,7 +122,7 @@ TEST_CASE("Dragonflies: the shortest ways with one link between groups", "[simul
   check_all_pairs(simulation::dragonfly_routes{{1, 3, 2, 1}}, 0);
 }
 
-TEST_CASE("Switches have names of their own", "[simulation]") {
+TEST_CASE("Switches have unique names", "[simulation]") {
   const simulation::fat_tree_routes tree{{{2, 3, 2}, {2, 2}}};
   const simulation::torus_routes grid{{{2, 3}, 1}};
   const simulation::dragonfly_routes groups{{3, 2, 1, 1}};

@@ -1,4 +1,4 @@
-// Running ranks in virtual time: what bodies find, and how it ends.
+// Running ranks in virtual time: the environment of bodies, and the end of runs.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace sim = chorale::simulation;
 using Catch::Contains;
 using support::thrown_by;
 
-TEST_CASE("Each rank is told who it is and where", "[run]") {
+TEST_CASE("Each rank knows its number and its host", "[run]") {
   std::vector<int> seen;
   const auto all = sim::run(6, support::test_machine(6), [&](sim::group& g) {
     CHECK(g.size() == 6);
@@ -44,7 +44,7 @@ TEST_CASE("Each rank is told who it is and where", "[run]") {
   CHECK(all.elapsed == 5us);
 }
 
-TEST_CASE("Cards of all come to all, in their order, in no time", "[run]") {
+TEST_CASE("Each rank gets the cards of all, in order and at once", "[run]") {
   sim::run(5, support::test_machine(5), [](sim::group& g) {
     for (int round = 0; round < 3; ++round) {
       sim::compute(g.rank() * 1us);
@@ -59,7 +59,7 @@ TEST_CASE("Cards of all come to all, in their order, in no time", "[run]") {
   });
 }
 
-TEST_CASE("An exchange fails if a rank has ended, or does not come in time", "[run]") {
+TEST_CASE("An exchange fails if a rank has ended, or is late", "[run]") {
   CHECK_THAT(thrown_by([] {
                sim::run(3, support::test_machine(3), [](sim::group& g) {
                  if (g.rank() != 1) g.exchange({}, {});
@@ -76,7 +76,7 @@ TEST_CASE("An exchange fails if a rank has ended, or does not come in time", "[r
              Contains("1 of 3 ranks did not come, rank 2"));
 }
 
-TEST_CASE("What a body lets out first comes out of run, and the others end by it", "[run]") {
+TEST_CASE("The first exception of a body comes out of run, and ends the others", "[run]") {
   int failed = 0;
   const auto text = thrown_by([&] {
     sim::run(4, support::test_machine(4), [&](sim::group& g) {
@@ -94,7 +94,7 @@ TEST_CASE("What a body lets out first comes out of run, and the others end by it
   CHECK(failed == 3);
 }
 
-TEMPLATE_TEST_CASE("The last rank that leaves tells those who still wait for its farewell", "[run]",
+TEMPLATE_TEST_CASE("The last rank that leaves sends its farewell to those that still wait for it", "[run]",
                    chorale::transport::rc, chorale::transport::ud) {
   for (const int ranks : {2, 5, 16}) {
     INFO(ranks << " ranks");
@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("The last rank that leaves tells those who still wait for its
     const auto all = sim::run(ranks, support::test_machine(ranks), [&](sim::group& g) {
       chorale::communicator<TestType> comm{g, {}};
       comm.barrier();
-      // All others have said theirs when it comes.
+      // All others have sent theirs when it leaves.
       if (g.rank() == ranks - 1) sim::compute(3ms);
       last = std::max(last, sim::now());
     });
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("The last rank that leaves tells those who still wait for its
   }
 }
 
-/// How long one rank's value takes to another and back.
+/// The time of one rank's value to another and back.
 template <class Transport>
 sim::duration round_trip(sim::duration send, sim::duration receive) {
   auto machine = support::test_machine(8);
@@ -123,7 +123,7 @@ sim::duration round_trip(sim::duration send, sim::duration receive) {
     chorale::communicator<Transport> comm{g, {}};
     comm.barrier();
     sim::compute(1ms);
-    // What made the connections is read before time counts.
+    // The setup of the connections has been received before time counts.
     comm.barrier();
     const auto begin = sim::now();
     int value = g.rank();
@@ -134,14 +134,14 @@ sim::duration round_trip(sim::duration send, sim::duration receive) {
   return taken;
 }
 
-TEMPLATE_TEST_CASE("What the library does for a message takes what the machine says", "[run]",
+TEMPLATE_TEST_CASE("The library's work for a message takes the time of the machine's costs", "[run]",
                    chorale::transport::rc, chorale::transport::rc_send_receive, chorale::transport::ud) {
   const auto free = round_trip<TestType>({}, {});
-  // Answers of a transport may delay its next message, and are messages.
+  // Answers of a transport are messages, and may delay its next message.
   const auto dear = round_trip<TestType>(20us, {});
   CHECK(dear - free >= 40us);
   CHECK(dear - free < 85us);
-  // Who looks at memory takes nothing from a queue.
+  // A rank that polls memory takes nothing from a queue.
   const auto slow = round_trip<TestType>({}, 20us);
   if constexpr (std::is_same_v<TestType, chorale::transport::rc>) {
     CHECK(slow == free);
@@ -151,7 +151,7 @@ TEMPLATE_TEST_CASE("What the library does for a message takes what the machine s
   }
 }
 
-TEST_CASE("Links tell what they have carried", "[run]") {
+TEST_CASE("Links report their load", "[run]") {
   constexpr std::size_t bytes = 1 << 20;
   auto machine = support::test_machine(8);
   machine.ranks_per_host = 1;
@@ -185,7 +185,7 @@ TEST_CASE("A rank that waits for ever is named at the end of virtual time", "[ru
   CHECK_THAT(text, Contains("50000.000 us") && Contains("rank 0 polls") && !Contains("rank 1"));
 }
 
-TEST_CASE("What cannot be run is refused, with the reason", "[run]") {
+TEST_CASE("Impossible runs are refused, with the reason", "[run]") {
   const auto machine = support::test_machine(4);
   const auto nothing = [](sim::group&) {};
   CHECK_THAT(thrown_by([&] { sim::run(0, machine, nothing); }), Contains("has room for 1 to 4"));

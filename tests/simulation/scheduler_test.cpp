@@ -60,7 +60,7 @@ TEST_CASE("A fiber that computes is ahead of others until it settles", "[schedul
   CHECK(seen == 1);
 }
 
-TEST_CASE("Who polls sees at its next round what an event has changed", "[scheduler]") {
+TEST_CASE("A poller sees a change by an event in its next round", "[scheduler]") {
   scheduler_options options;
   options.poll = 50ns;
   scheduler all{options};
@@ -77,7 +77,7 @@ TEST_CASE("Who polls sees at its next round what an event has changed", "[schedu
   CHECK(all.events() < 60);
 }
 
-TEST_CASE("Who polls notices that time passes though nobody touches its memory", "[scheduler]") {
+TEST_CASE("A poller notices that time passes though its memory is not touched", "[scheduler]") {
   scheduler all;
   all.spawn("poller", 0, [&] {
     const auto end = chorale::clock::now() + 10ms;
@@ -88,7 +88,7 @@ TEST_CASE("Who polls notices that time passes though nobody touches its memory",
   CHECK(all.events() < 1'000);
 }
 
-TEST_CASE("Who polls seldom wakes as ever by what happens, and late by time", "[scheduler]") {
+TEST_CASE("With long gaps a poller sees events at once, and the time late", "[scheduler]") {
   scheduler_options options;
   options.poll = 50ns;
   options.shortest_gap = 5us;
@@ -109,7 +109,7 @@ TEST_CASE("Who polls seldom wakes as ever by what happens, and late by time", "[
   CHECK(all.events() < 8);
 }
 
-TEST_CASE("What happens between two looks of a round is seen in the next", "[scheduler]") {
+TEST_CASE("A change between two looks of a round is seen in the next round", "[scheduler]") {
   scheduler all;
   bool there = false;
   all.at(instant{100us}, [&] {
@@ -117,7 +117,7 @@ TEST_CASE("What happens between two looks of a round is seen in the next", "[sch
     all.touch(0);
   });
   all.spawn("poller", 0, [&] {
-    // It has polled for long, so that a round without a sign would last long.
+    // It has polled for so long that a round without a change would be long.
     while (all.now() < instant{95us}) all.give_way();
     if (!there) {
       all.charge(instant{101us} - all.now());
@@ -130,7 +130,7 @@ TEST_CASE("What happens between two looks of a round is seen in the next", "[sch
   all.run();
 }
 
-TEST_CASE("Who sleeps for a file wakes when it is signalled, as long after as waking takes", "[scheduler]") {
+TEST_CASE("A fiber that sleeps for a file wakes after its signal and the time of waking", "[scheduler]") {
   scheduler_options options;
   options.wake = 3us;
   scheduler all{options};
@@ -139,7 +139,7 @@ TEST_CASE("Who sleeps for a file wakes when it is signalled, as long after as wa
     chorale::clock::await_change(chorale::clock::now() + 1s);
     CHECK(all.now() == instant{10us});
     ++woken;
-    // A signal that comes while it is awake is not lost.
+    // A signal while the fiber is awake is not lost.
     all.charge(10us);
     all.settle();
     chorale::clock::await_change(chorale::clock::now() + 1s);
@@ -158,7 +158,7 @@ TEST_CASE("Who sleeps for a file wakes when it is signalled, as long after as wa
   CHECK(woken == 2);
 }
 
-TEST_CASE("The library's own work is charged to who does it", "[scheduler]") {
+TEST_CASE("The library's own work is charged to the fiber that does it", "[scheduler]") {
   scheduler_options options;
   options.work = [](chorale::host_work what, std::size_t bytes) {
     return what == chorale::host_work::copy ? duration{static_cast<std::int64_t>(bytes)} : duration{1us};
@@ -173,7 +173,7 @@ TEST_CASE("The library's own work is charged to who does it", "[scheduler]") {
   CHECK(all.now() == instant{1us + duration{500}});
 }
 
-TEST_CASE("A wait ends by its notice or in time, and says which", "[scheduler]") {
+TEST_CASE("A wait ends by a notification or by its deadline, and tells which", "[scheduler]") {
   scheduler all;
   wait_list list;
   all.spawn("late", -1, [&] {
@@ -196,7 +196,7 @@ TEST_CASE("A wait ends by its notice or in time, and says which", "[scheduler]")
   all.run();
 }
 
-TEST_CASE("If nobody can run, all that wait are named and get an error", "[scheduler]") {
+TEST_CASE("If nobody can run, all waiting fibers are named and get an error", "[scheduler]") {
   scheduler all;
   wait_list list;
   int ended = 0;
@@ -213,7 +213,7 @@ TEST_CASE("If nobody can run, all that wait are named and get an error", "[sched
   CHECK(ended == 2);
 }
 
-TEST_CASE("The first exception of a fiber comes out of run, after the others have ended", "[scheduler]") {
+TEST_CASE("The first exception of a fiber comes out of run after the others have ended", "[scheduler]") {
   scheduler all;
   bool ended = false;
   all.spawn("a", -1, [&] {
@@ -261,7 +261,7 @@ TEST_CASE("An event cannot be in the past, and cannot wait", "[scheduler]") {
   CHECK_THAT(thrown_by([&] { all.run(); }), Contains("an event of a simulation waits for luck"));
 }
 
-// The run time keeps the exceptions that are being handled for a thread, of which fibers are several.
+// The run time keeps the exceptions under way of each thread, but a thread has several fibers.
 TEST_CASE("Each fiber has its own exceptions", "[scheduler]") {
   scheduler all;
   for (int i = 0; i < 4; ++i) {
@@ -285,7 +285,7 @@ TEST_CASE("Each fiber has its own exceptions", "[scheduler]") {
   all.run();
 }
 
-TEST_CASE("Fibers begin fibers, thousands one after the other in the same memory", "[scheduler]") {
+TEST_CASE("Fibers start thousands of fibers, one after the other in the same memory", "[scheduler]") {
   scheduler_options options;
   options.stack_bytes = 1 << 16;
   scheduler all{options};
@@ -297,7 +297,7 @@ TEST_CASE("Fibers begin fibers, thousands one after the other in the same memory
   CHECK(ran == 3'000);
 }
 
-/// What a mixture of everything does, as text.
+/// The history of a mixture of all operations, as text.
 std::string history(std::uint64_t seed) {
   scheduler_options options;
   options.seed = seed;
@@ -329,7 +329,7 @@ std::string history(std::uint64_t seed) {
   return text;
 }
 
-TEST_CASE("The same seed gives the same history, another one another", "[scheduler]") {
+TEST_CASE("The same seed gives the same history, another seed a different one", "[scheduler]") {
   CHECK(history(1) == history(1));
   CHECK(history(7) == history(7));
   CHECK(history(1) != history(7));

@@ -1,4 +1,4 @@
-// Hosts of a simulation for tests of the device: a rank each, and connections between them.
+// Hosts of a simulation for tests of the device: one rank each, and connections between them.
 #pragma once
 
 #include <chrono>
@@ -26,7 +26,7 @@ namespace verbs = chorale::verbs;
 using device::fabric;
 using device::wire;
 
-/// A machine in which all costs that the device asks for differ from each other and from nothing.
+/// A machine all of whose device costs are different and not zero.
 inline machine small_machine(int hosts) {
   using namespace std::chrono_literals;
   machine m;
@@ -59,7 +59,7 @@ constexpr int all_access =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr std::uint32_t qkey = 0x1234;
 
-/// The device of the running fiber's host, open.
+/// The opened device of the running fiber's host.
 struct endpoint {
   explicit endpoint(std::size_t bytes = 64 * 1024, int entries = 4096)
       : device(verbs::device::open("sim0")),
@@ -91,7 +91,7 @@ struct endpoint {
   verbs::registered_buffer buffer;
 };
 
-/// RESET to RTS, to a queue pair of another endpoint.
+/// RESET to RTS, connected to a queue pair of another endpoint.
 inline void connect(verbs::queue_pair& from, const endpoint& here, const verbs::queue_pair& to,
                     const endpoint& there, verbs::connection details = {}) {
   details.remote_qp = to.number();
@@ -134,7 +134,7 @@ inline ibv_wc next(verbs::completion_queue& queue) {
   return found;
 }
 
-/// An endpoint on another host than that of the calling fiber, which uses it all the same.
+/// An endpoint on another host than the calling fiber's, for use by that fiber.
 inline std::unique_ptr<endpoint> endpoint_on(fabric& all, int host, std::size_t bytes = 64 * 1024) {
   std::unique_ptr<endpoint> made;
   all.time().join(all.time().spawn("opens", host, [&] { made = std::make_unique<endpoint>(bytes); }));
@@ -152,13 +152,13 @@ void on_machine(const machine& m, Body body) {
   time.run();
 }
 
-/// The same on so many hosts.
+/// The same on `hosts` hosts.
 template <class Body>
 void on_hosts(int hosts, Body body) {
   on_machine(small_machine(hosts), body);
 }
 
-/// Runs `body(rank)` as a rank on each of so many hosts.
+/// Runs `body(rank)` as a rank on each of `hosts` hosts.
 template <class Body>
 void on_ranks(int ranks, Body body) {
   scheduler time;

@@ -1,4 +1,4 @@
-// What a core pays for the payloads that it posts to an adapter that is software.
+// The cost to a core of the payloads that it posts to a software adapter.
 #include "simulation/device/software_copies.hpp"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ using namespace chorale::simulation;
 using namespace std::chrono_literals;
 using device::software_copies;
 
-/// A nanosecond a byte, and a call.
+/// A nanosecond a byte, plus `call`.
 work_cost costs(duration call) {
   return work_cost{{{0, call, byte_cost::rate(1'000'000'000)}}};
 }
@@ -47,13 +47,14 @@ struct requests {
   }
 };
 
-TEST_CASE("A core copies what it posts, which is dearer where others have touched the memory", "[software]") {
+TEST_CASE("A core copies the payloads that it posts, at a higher cost if others have touched the memory",
+          "[software]") {
   posting_costs posting;
   written_memory written{true};
   software_copies copies{posting, written};
   requests to;
   const auto put = to.make(IBV_WR_RDMA_WRITE, 100);
-  // An adapter that fetches what it sends.
+  // An adapter that fetches payloads itself.
   CHECK_FALSE(copies.any());
   CHECK(copies.time_for(put, 0) == 0ns);
 
@@ -63,37 +64,37 @@ TEST_CASE("A core copies what it posts, which is dearer where others have touche
   REQUIRE(copies.any());
   copies.shares(to.there.data(), to.there.size());
   CHECK(copies.time_for(put, 0) == 150ns);
-  // It lies there as this core wrote it.
+  // The target is still as this core wrote it.
   written.wrote(to.there.data(), 100, 0);
   CHECK(copies.time_for(put, 0) == 110ns);
   // The target has read 40 bytes of it.
   written.read(to.there.data() + 60, 40, 1);
   CHECK(copies.time_for(put, 0) == (50ns + 40ns) + (10ns + 60ns));
-  // What it sends on has just come.
+  // The payload has just arrived.
   written.wrote(to.there.data(), 100, 0);
   written.wrote(to.here.data(), 30, 1);
   CHECK(copies.time_for(put, 0) == (50ns + 30ns) + (10ns + 70ns));
   CHECK(copies.time_for(put, 0) == 110ns);
-  // Another rank on the same core would have all of that in its caches, one on another core nothing.
+  // A rank on the same core would have everything in its caches, one on another core nothing.
   CHECK(copies.time_for(put, 1) == 150ns);
-  // Sends go to where earlier messages have been taken from.
+  // The target's buffers of sends have been read since the last message.
   CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 150ns);
   CHECK(copies.time_for(to.make(IBV_WR_RDMA_READ, 100), 0) == 110ns);
   CHECK(copies.time_for(to.make(IBV_WR_ATOMIC_FETCH_AND_ADD, 8), 0) == 0ns);
-  // Where the core copies, what is inline goes straight to its place as well, whoever maps the source.
+  // Inline payloads are also copied directly to the target, whether or not their source is shared.
   auto is_inline = to.make(IBV_WR_RDMA_WRITE, 64);
   is_inline.send_flags = IBV_SEND_INLINE;
   CHECK(copies.time_for(is_inline, 0) == 10ns + 64ns);
   // Memory that the adapter has not allocated is reached through the system.
   copies.shares_no_more(to.there.data());
-  to.piece.length = 100;  // which all of these requests name
+  to.piece.length = 100;  // the length of all further requests
   written.read(to.here.data(), 100, 0);
   CHECK(copies.time_for(put, 0) == 110ns + (1us + 100ns));
   posting.copy_touched = {};
   CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 110ns);
 }
 
-TEST_CASE("What a core copies costs more where its caches cannot have it any more", "[software]") {
+TEST_CASE("A copy costs more if the caches cannot hold the bytes any more", "[software]") {
   posting_costs posting;
   posting.copy =
       work_cost{{{0, 0ns, byte_cost::rate(1'000'000'000)}, {500, 0ns, byte_cost::rate(100'000'000)}}};
@@ -109,14 +110,14 @@ TEST_CASE("What a core copies costs more where its caches cannot have it any mor
   CHECK(copies.time_for(put, 0) == 100ns);
   written.read(others.data(), others.size(), 0);
   CHECK(copies.time_for(put, 0) == 1000ns);
-  // The source is near again, the target is not.
+  // The source is cached again, the target is not.
   CHECK(copies.time_for(put, 0) == (100ns + 1000ns) / 2);
-  // A send goes to a place that nobody knows.
+  // The target of a send is unknown.
   posting.copy_touched = costs(5ns);
   CHECK(copies.time_for(to.make(IBV_WR_SEND, 100), 0) == 105ns);
 }
 
-TEST_CASE("sim0 is taken for a device whose bytes cores move where the machine has one", "[software]") {
+TEST_CASE("sim0 counts as a device that copies by cores if the machine's adapter does", "[software]") {
   machine on = support::test_machine(2);
   const auto seen = [&on] {
     bool copies = false;
@@ -145,8 +146,7 @@ TEST_CASE("sim0 is taken for a device whose bytes cores move where the machine h
   CHECK(seen() == std::pair{true, 16384U});
 }
 
-TEST_CASE("zero copy begins where the machine's copies by the system pay off, if its cores copy",
-          "[software]") {
+TEST_CASE("zero copy begins where copies through the system pay off, if cores copy", "[software]") {
   machine on = support::test_machine(2);
   const auto begin = [&on] {
     std::size_t bytes = 0;
@@ -163,7 +163,7 @@ TEST_CASE("zero copy begins where the machine's copies by the system pay off, if
   CHECK(begin() == 131072);
 }
 
-TEST_CASE("A rank's own block takes the time that the machine says", "[software]") {
+TEST_CASE("The copy of a rank's own block takes the time of the machine's costs", "[software]") {
   machine on = support::test_machine(2);
   const auto time = [&on] {
     duration longest{};
@@ -185,7 +185,7 @@ TEST_CASE("A rank's own block takes the time that the machine says", "[software]
   CHECK(with <= without + 1us + 100ns);
 }
 
-TEST_CASE("A rank that posts to a software adapter is busy until its payload is there", "[software]") {
+TEST_CASE("A rank that posts to a software adapter is busy until its payload is copied", "[software]") {
   machine on = support::test_machine(2);
   const auto time = [&on] {
     duration posting{};

@@ -1,4 +1,4 @@
-// The library itself in virtual time: collectives on every transport, against results that are computed here.
+// The library itself in virtual time: collectives on every transport, against results computed here.
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -29,7 +29,7 @@ using namespace std::chrono_literals;
 namespace transport = chorale::transport;
 using Catch::EndsWith;
 
-/// What rank `r` has at place `i` in call `c`.
+/// The input of rank `r` at index `i` of call `c`.
 std::uint64_t value(int r, std::size_t i, int c) {
   return static_cast<std::uint64_t>(r + 1) * 1'000'003 + i * 1'009 + static_cast<std::uint64_t>(c);
 }
@@ -70,8 +70,8 @@ void use(Comm& comm) {
   }
 }
 
-/// What a run has been, twice. The cache of registrations knows buffers by their pages, so that it matters
-/// where in memory they are.
+/// The history of a run, twice. The registration cache works by pages, so buffers must have the same
+/// addresses.
 template <class Transport>
 std::array<std::string, 2> histories_on(int ranks) {
   return support::by_twins([ranks] {
@@ -85,7 +85,7 @@ std::array<std::string, 2> histories_on(int ranks) {
   });
 }
 
-TEMPLATE_TEST_CASE("Collectives are right in virtual time, and take the same time twice", "[stack]",
+TEMPLATE_TEST_CASE("Collectives are right in virtual time, and take equal time in two runs", "[stack]",
                    transport::rc, transport::rc_send_receive, transport::ud, transport::ud_rdma,
                    transport::hybrid<2>) {
   for (const int ranks : {1, 2, 3, 5, 8, 16, 33}) {

@@ -1,4 +1,4 @@
-// Copies of what an adapter wrote: which bytes they are, and what they take.
+// Copies of bytes that an adapter wrote: which bytes count, and their costs.
 #include "simulation/written_memory.hpp"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ work_cost costs(duration call, std::int64_t rate) {
 
 }  // namespace
 
-TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[written]") {
+TEST_CASE("Which core last touched a byte is known as in a table of bytes", "[written]") {
   constexpr std::size_t room = 64;
   constexpr int nobody = -2;
   static std::array<std::byte, room> memory{};
@@ -93,8 +93,7 @@ TEST_CASE("Who has had which bytes is counted as a table of bytes counts it", "[
   }
 }
 
-TEST_CASE("A core has to hold what it touched since, as a list of bytes by their last touch says",
-          "[written]") {
+TEST_CASE("Reuse distances are those of a list of bytes by their last touch", "[written]") {
   constexpr std::size_t room = 64;
   static std::array<std::byte, room> memory{};
   INFO("CHORALE_TEST_SEED=" << support::seed());
@@ -127,23 +126,23 @@ TEST_CASE("A core has to hold what it touched since, as a list of bytes by their
   }
 }
 
-TEST_CASE("Bytes that caches have to share with others cost what many do", "[written]") {
+TEST_CASE("Bytes at a large reuse distance cost as much as in large work", "[written]") {
   // Up to 1,000 bytes a nanosecond each, from there on ten.
   const work_cost copy{
       {{0, 10ns, byte_cost::rate(1'000'000'000)}, {1000, 0ns, byte_cost::rate(100'000'000)}}};
   CHECK(copy.within(0, 100) == 110ns);
   CHECK(copy.within(100, 100) == 110ns);
-  // The call is paid for once.
+  // The call counts once.
   CHECK(copy.within(500, 100) == 110ns);
   CHECK(copy.within(1000, 100) == 1000ns);
   CHECK(copy.within(2000, 0) == 10ns);
   CHECK(of_two(copy, 100, 0, 0) == 110ns);
-  // Half of it lies far away: a loop over 1,000 bytes in two places needs 2,000.
+  // Half of the work is far away: a loop over 1,000 bytes in two operands needs 2,000.
   CHECK(of_two(copy, 100, 0, 2000) == (110ns + 1000ns) / 2);
   CHECK(of_two(copy, 100, 1998, 1998) == 110ns);
 }
 
-TEST_CASE("A rank copies more slowly what ranks on its core have driven out of its caches", "[written]") {
+TEST_CASE("A rank copies more slowly after ranks on its core have evicted the bytes", "[written]") {
   machine on = support::test_machine(1);
   on.ranks_per_host = 3;
   on.host.cores = 1;
@@ -175,8 +174,8 @@ TEST_CASE("A rank copies more slowly what ranks on its core have driven out of i
 
 namespace {
 
-/// What rank 1 takes to copy a message of 100 bytes out of the mailbox, the same again, and 40 bytes of its
-/// own together with 60 of the next message.
+/// The times of rank 1: copying a message of 100 bytes out of the mailbox, again, and 40 bytes of its own
+/// together with 60 of the next message.
 std::vector<duration> copies_on(const machine& on) {
   std::vector<duration> took;
   run(2, on, [&took](group& g) {
@@ -207,11 +206,10 @@ std::vector<duration> copies_on(const machine& on) {
 
 }  // namespace
 
-TEST_CASE("A copy out of received memory takes longer the first time, where the machine says so",
-          "[written]") {
+TEST_CASE("The first copy of received memory takes longer, if the machine has such a cost", "[written]") {
   machine on = support::test_machine(2);
   on.host.copy = costs(10ns, 2'000'000'000);
-  // Half a nanosecond a byte, whoever wrote it.
+  // Half a nanosecond a byte, whichever core or adapter wrote it.
   CHECK(copies_on(on) == std::vector<duration>{60ns, 60ns, 30ns, 60ns});
   on.host.copy_received = costs(20ns, 500'000'000);
   // 100 bytes of 2 ns each, then as all others; 40 bytes, then the 60 before them and those 40 again.
@@ -219,7 +217,7 @@ TEST_CASE("A copy out of received memory takes longer the first time, where the 
         std::vector<duration>{20ns + 200ns, 10ns + 50ns, 20ns + 80ns, (20ns + 120ns) + (10ns + 20ns)});
 }
 
-TEST_CASE("Operands that have come are dearer to combine the first time, where the machine says so",
+TEST_CASE("Received operands take longer to combine the first time, if the machine has such a cost",
           "[written]") {
   machine on = support::test_machine(2);
   on.host.copy = costs(10ns, 2'000'000'000);

@@ -1,4 +1,4 @@
-// Calls of a schedule, whose results are compared with what is computed here.
+// The calls of a schedule, whose results are compared with those computed here.
 #pragma once
 
 #include <algorithm>
@@ -21,12 +21,12 @@
 
 namespace seeds {
 
-/// A result is not what it has to be.
+/// A result is wrong.
 struct wrong_result : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// x -> a * x + b modulo 2^32. One after the other is associative and does not commute.
+/// x -> a * x + b modulo 2^32. Composition is associative but does not commute.
 struct affine {
   std::uint32_t a = 1;
   std::uint32_t b = 0;
@@ -38,7 +38,7 @@ struct after {
   }
 };
 
-/// What a rank gives at place `i` of call `c`.
+/// A rank's input at index `i` of call `c`.
 inline std::uint64_t value(int rank, std::size_t i, std::size_t c) {
   std::uint64_t z = (static_cast<std::uint64_t>(rank) << 40) + (std::uint64_t{c} << 32) + i;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
@@ -56,7 +56,7 @@ inline values given(int rank, std::size_t count, std::size_t c, std::size_t from
   for (std::size_t i = 0; i < count; ++i) all[i] = value(rank, from + i, c);
   return all;
 }
-/// Sums over the ranks from `first` to before `end`.
+/// Sums over the ranks from `first` to `end` - 1.
 inline values sums(int first, int end, std::size_t count, std::size_t c, std::size_t from = 0) {
   values all(count);
   for (int r = first; r < end; ++r)
@@ -72,14 +72,14 @@ void require_equal(const std::vector<T>& got, const std::vector<T>& wanted, cons
                      std::to_string(wanted.size()) + " is wrong"};
 }
 
-/// One rank's side of the calls. `c` is the number of a call, from which its data come.
+/// One rank's side of the calls. `c` is the number of a call, which determines its data.
 template <class Comm>
 class caller {
  public:
   caller(Comm& comm, std::uint64_t longest_pause, chorale::simulation::random_bits random)
       : comm_(comm), longest_pause_(longest_pause), random_(random) {}
 
-  /// Whether it makes calls of a part of the communicator, or one of those has failed.
+  /// Whether the rank is in a call on a part of the communicator, or has failed in one.
   [[nodiscard]] bool is_in_part() const noexcept { return in_part_; }
 
   void make(const planned_call& call, std::size_t c) {
@@ -134,7 +134,7 @@ class caller {
       chorale::simulation::compute(std::chrono::nanoseconds{
           static_cast<std::int64_t>(random_.below((longest_pause_ >> random_.below(10)) + 1))});
   }
-  /// All ranks' blocks, one behind the other.
+  /// All ranks' blocks, concatenated.
   [[nodiscard]] values blocks(std::size_t n, std::size_t c) const {
     values all;
     for (int r = 0; r < size(); ++r) {
@@ -223,7 +223,7 @@ class caller {
     comm_.exscan(data, std::plus<>{});
     require_equal(data, me() == 0 ? given(0, n, c) : sums(0, me(), n, c), "exscan");
   }
-  /// To one neighbour so much, to another so much less.
+  /// `n` elements to one neighbour, `n / 3` to the other.
   void exchange(std::size_t n, int shift, std::size_t c) {
     const int next = (me() + shift) % size();
     const int before = (me() + size() - shift % size()) % size();
@@ -248,7 +248,7 @@ class caller {
       shared.fetch_and_op(0, n, std::uint64_t{1}, std::plus<>{});
       shared.put_notify(next, n + 1, value(me(), n, c), 0);
       shared.wait_notified(before, 0);
-      // What came before the notification is there.
+      // Data written before the notification are there.
       if (memory[n + 1] != value(before, n, c))
         throw wrong_result{"window: what was put with a notification"};
       require_equal(values(memory.begin(), memory.begin() + static_cast<std::ptrdiff_t>(n)),
@@ -265,7 +265,7 @@ class caller {
       allreduce(n, c);
     }
   }
-  /// Three at once, ended in any order.
+  /// Three at once, completed in any order.
   void nonblocking(std::size_t n, int root, std::size_t c) {
     values data = given(me(), n, c);
     values summed = given(me(), n, c);
@@ -293,7 +293,7 @@ class caller {
       inside.allgather(n / 4, c);
       in_part_ = false;
     } catch (const chorale::error& e) {
-      // It names ranks of the part, which are those of the colour from the last to the first.
+      // The error names ranks of the part, whose order is the reverse of that in the whole.
       std::vector<int> names;
       for (const int r : e.ranks()) names.push_back(me() % call.colours + (mates - 1 - r) * call.colours);
       throw chorale::error{e.code(), e.what(), names};

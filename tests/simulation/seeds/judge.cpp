@@ -13,23 +13,23 @@ namespace {
 using namespace std::chrono_literals;
 namespace sim = chorale::simulation;
 
-/// From what went wrong, or would have taken longest without it, until nobody waits: a wait and the end of a
-/// communicator, of one inside it and of a window end by silence.
+/// From the last fault, or the last end expected without it, until no rank waits: a wait, and the end of a
+/// communicator, of one inside it and of a window, end by silence.
 constexpr sim::duration patience{12s};
-/// The same where nothing goes wrong: ranks that leave hear of each other at once.
+/// The same without faults: ranks that leave hear of each other at once.
 constexpr sim::duration calm_patience{20ms};
-/// Where connections are limited, and peers that are making a part of the communicator do not answer who
-/// wants to close one with them.
+/// More for each rank where connections are limited: peers that are inside a call to make a part of the
+/// communicator do not answer requests to close a connection.
 constexpr sim::duration calm_patience_a_rank{4ms};
-/// Of a rank's own registered memory: what depends on nobody, and for each peer.
+/// Limits of a rank's own registered memory: a fixed part, and a part for each peer.
 constexpr std::size_t most_registered = 4 << 20;
 constexpr std::size_t most_registered_a_peer = 2 << 20;
 
-/// The ranks that fail by the plan, with the instant.
+/// The ranks that fail by the plan, and when.
 struct failing {
   int rank;
   sim::instant when;
-  bool dead;  ///< else it is its adapter that failed
+  bool dead;  ///< else its adapter failed
 };
 
 std::vector<failing> failing_ranks(const schedule& s) {
@@ -45,7 +45,7 @@ bool is_lost(const std::vector<failing>& all, int rank, sim::instant by) {
   return std::ranges::any_of(all, [&](const failing& f) { return f.rank == rank && f.when <= by; });
 }
 
-/// When the last rank would have ended at the latest if nothing failed, but for what takes microseconds.
+/// The latest time at which the last rank would end without failures, up to some microseconds.
 sim::duration longest_span(const schedule& s) {
   sim::duration span{};
   for (const auto& one : s.wrong.stops) span = std::max(span, one.when.time_since_epoch()) + one.time;
@@ -70,8 +70,9 @@ bool is_code_of_loss(int code) {
                              [code](errc e) { return static_cast<int>(e) == code; });
 }
 
-/// Ranks whose error names one that really failed, or one that has such an error and ended a communicator
-/// which knows nothing of it: a part of one, where those outside have failed, or the whole, where a part has.
+/// Ranks whose error names a rank that really failed, or another rank with such an error that has ended a
+/// communicator without the failed rank in it: a part, if a rank outside it failed, or the whole, if a rank
+/// failed in a part.
 std::vector<bool> ranks_with_a_reason(const history& all, const std::vector<failing>& lost) {
   std::vector<bool> have(all.ranks.size());
   const auto has_reason = [&](const fate& one) {
@@ -106,14 +107,15 @@ std::string complaint(int rank, const fate& one, bool has_reason, const std::vec
     case fate::kind::failed:
       break;
   }
-  // Whose own adapter has failed may say so in any words.
+  // A rank whose own adapter has failed may report it in any words.
   if (has_reason || is_lost(lost, rank, one.when)) return {};
   return fmt::format("rank {} failed at {:.3f} us by an error that names no rank that has: {}\n", rank,
                      static_cast<double>(one.when.time_since_epoch().count()) / 1e6, one.text);
 }
 
-/// All ranks make the same calls, and who fails is told so: there is nothing else to say. But who catches the
-/// failure of a part, and then leaves the whole, has made fewer calls of that, which its neighbours may note.
+/// All ranks make the same calls, and failures are reported as errors, so nothing is printed. But a rank that
+/// catches the failure of a part and then leaves the whole has made fewer calls there, which its neighbours
+/// may report.
 bool may_print(const schedule& s, const history& all) {
   return s.catches && std::ranges::any_of(all.ranks, &fate::in_part);
 }

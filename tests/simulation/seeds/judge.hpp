@@ -1,4 +1,4 @@
-// Whether what became of a run is what had to become of it.
+// Whether the outcome of a run is correct.
 #pragma once
 
 #include <string>
@@ -10,13 +10,13 @@
 
 namespace seeds {
 
-/// What a run took and printed.
+/// The elapsed time and the output of a run.
 struct outcome {
   chorale::simulation::duration elapsed{};
   std::string printed;  ///< to standard error
 };
 
-/// What is wrong with it, a line each; empty if nothing is.
+/// The errors of a run, one per line; empty if there are none.
 [[nodiscard]] std::string judge(const schedule& s, const history& all, const outcome& what);
 
 }  // namespace seeds

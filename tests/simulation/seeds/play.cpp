@@ -43,7 +43,7 @@ void make_calls(sim::group& group, const schedule& s, history& all) {
       ~noting() { mine->in_part = calls->is_in_part(); }
     } at_end{&calls, &mine};
     for (const planned_call& call : s.calls) {
-      // Asleep, so that it does not keep the core from its service thread, nor from the ranks that share it.
+      // Asleep, so that the core is free for its service thread and for the ranks that share it.
       if (rank == s.late.rank && mine.calls == s.late.call)
         chorale::clock::sleep_for(std::chrono::duration_cast<chorale::clock::duration>(s.late.time));
       calls.make(call, mine.calls);

@@ -1,4 +1,4 @@
-// What each rank of a schedule does, and what became of it.
+// The actions of each rank of a schedule, and their outcome.
 #pragma once
 
 #include <cstddef>
@@ -13,23 +13,23 @@
 
 namespace seeds {
 
-/// What one rank has seen.
+/// The outcome of one rank.
 struct fate {
   enum class kind { unfinished, well, failed, wrong };
   kind end = kind::unfinished;
-  std::size_t calls = 0;  ///< that ended well
+  std::size_t calls = 0;  ///< that succeeded
   chorale::simulation::instant when{};
-  int code = 0;            ///< of failed: an errc, or 0
-  std::vector<int> names;  ///< of failed: the ranks that the error names
-  bool in_part = false;    ///< of failed: in a communicator of a split, of which all of these are members
+  int code = 0;            ///< if failed: an errc, or 0
+  std::vector<int> names;  ///< if failed: the ranks that the error names
+  bool in_part = false;    ///< if failed: in a communicator made by split, whose members these are
   std::string text;
-  std::size_t registered = 0;  ///< most bytes of its own
+  std::size_t registered = 0;  ///< the most bytes of the rank's own memory
 };
 
-/// The fates of all ranks, and what they did in the order in which they did it.
+/// The outcomes of all ranks, and their actions in order.
 struct history {
   std::vector<fate> ranks;
-  std::string events;  ///< a line each, the oldest forgotten
+  std::string events;  ///< one per line; the oldest are dropped
   std::uint64_t hash = 0;
 
   void note(int rank, const char* what, std::size_t call);

@@ -1,4 +1,4 @@
-// What a process and its children print to standard error.
+// The output of a process and its children to standard error.
 #pragma once
 
 #include <cerrno>
@@ -10,8 +10,8 @@
 
 namespace seeds {
 
-/// Holds what is printed to standard error by those who call `redirect`, even if they crash: it is in memory
-/// that a parent made before and can still read.
+/// Holds the standard error of processes that call `redirect`, even if they crash: in memory that the parent
+/// has created and can still read.
 class printed {
  public:
   printed() : file_(memfd_create("printed", MFD_CLOEXEC)) {
@@ -21,11 +21,11 @@ class printed {
   printed& operator=(const printed&) = delete;
   ~printed() { close(file_); }
 
-  /// Standard error of this process goes there.
+  /// Redirects the standard error of this process.
   void redirect() const {
     if (dup2(file_, STDERR_FILENO) < 0) throw std::system_error(errno, std::generic_category(), "dup2");
   }
-  /// What was printed since the last time.
+  /// Returns the output since the last call.
   [[nodiscard]] std::string take() const {
     const off_t end = lseek(file_, 0, SEEK_CUR);
     if (end <= 0) return {};

@@ -28,7 +28,7 @@ bool in_hundred(random_bits& random, std::uint64_t share) {
   return random.below(100) < share;
 }
 
-/// Of a log-uniform size: small ones are as likely as large ones.
+/// A log-uniform number up to `most`.
 std::uint64_t up_to(random_bits& random, std::uint64_t most) {
   int bits = 0;
   while (most >> bits != 0) ++bits;
@@ -51,11 +51,11 @@ planned_call draw_call(random_bits& random, int ranks, const chorale::config& se
   call.root = between(random, 0, ranks - 1);
   call.shift = between(random, 0, ranks - 1);
   call.colours = between(random, 1, std::min(ranks, 3));
-  // Mostly a few hundred bytes; sometimes as long as goes straight between the users' buffers.
+  // Mostly a few hundred bytes; sometimes long enough for zero copy.
   const auto n = static_cast<std::size_t>(ranks);
   const bool has_blocks = call.what >= call_kind::allgather && call.what <= call_kind::reduce_scatter;
   const bool is_long = ranks <= 16 && in_hundred(random, 6);
-  // Or several times as long as the blocks are that take it, so that who sends waits for them.
+  // Or several times as long as all blocks together, so that the sender waits for them.
   const bool fills_blocks = ranks <= 8 && !has_blocks && in_hundred(random, 15);
   std::size_t most = is_long ? 40'000 : ranks <= 16 ? 400 : 40;
   if (fills_blocks)
@@ -80,7 +80,7 @@ void draw_settings(random_bits& random, chorale::config& c) {
 }
 
 sim::instant draw_instant(random_bits& random) {
-  // From the first steps of making a communicator to long after most runs are over.
+  // From the first steps of making a communicator to long after the end of most runs.
   return sim::instant{1us + sim::duration{static_cast<std::int64_t>(up_to(random, 10'000'000'000))}};
 }
 
@@ -110,7 +110,7 @@ void draw_events(random_bits& random, const schedule& s, sim::faults& wrong) {
     wrong.adapter_failures.push_back({between(random, 0, hosts - 1), draw_instant(random)});
 }
 
-/// A rank that is late while others have left, whose farewells some ranks miss.
+/// A rank is late while others have left, and some ranks miss the farewells.
 void draw_lateness(random_bits& random, schedule& s) {
   s.late = {between(random, 0, s.ranks - 1),
             s.calls.size() - 1 - random.below(std::min<std::uint64_t>(s.calls.size(), 2)),
@@ -140,11 +140,11 @@ schedule draw(std::uint64_t seed) {
   draw_events(random, s, s.wrong);
   s.mtu = std::uint32_t{512} << random.below(4);
   s.shortest_gap = in_hundred(random, 10) ? sim::duration{} : sim::duration{500ns} * (1 << random.below(6));
-  // What is drawn further is drawn last, so that seeds that have found something remain what they are.
+  // Later additions are drawn last, so that seeds that have found something stay the same.
   s.settings.send_receive_eager =
       in_hundred(random, 50) ? chorale::eager_policy::rdma_write : chorale::eager_policy::receive_queue;
   if (in_hundred(random, 25)) s.cores = 1;
-  // Where ranks fail, one that misses the notice as well has a wrong idea of who did.
+  // Where ranks fail, a rank that also misses the notice may blame the wrong one.
   const bool some_fail = !s.wrong.deaths.empty() || !s.wrong.adapter_failures.empty();
   if (s.ranks > 1 && !some_fail && in_hundred(random, 20)) draw_lateness(random, s);
   // All hosts, or some.

@@ -1,4 +1,4 @@
-// What a run of the whole library is to be: drawn from a seed.
+// A run of the whole library, drawn from a seed.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class call_kind {
   broadcast,
   reduce,
   allreduce,
-  ordered_allreduce,  ///< by an operator that does not commute
+  ordered_allreduce,  ///< with an operator that does not commute
   allgather,
   allgatherv,
   alltoall,
@@ -35,12 +35,12 @@ enum class call_kind {
 };
 inline constexpr int call_kinds = static_cast<int>(call_kind::split) + 1;
 
-/// What every rank calls.
+/// A call by every rank.
 struct planned_call {
   call_kind what = call_kind::barrier;
   std::size_t count = 0;  ///< elements of 8 bytes: of a message, or of each block
   int root = 0;
-  int shift = 1;    ///< to whom, relative to oneself
+  int shift = 1;    ///< the peer, relative to the caller
   int colours = 1;  ///< of a split
 };
 
@@ -49,24 +49,24 @@ struct schedule {
   transport_kind over = transport_kind::rc;
   int ranks = 1;
   int ranks_per_host = 1;
-  int cores = 4;  ///< of a host: ranks share them if there are more
+  int cores = 4;  ///< of a host; shared by its ranks if there are more ranks
   std::vector<planned_call> calls;
-  std::uint32_t mtu = 4096;                      ///< bytes of a packet
+  std::uint32_t mtu = 4096;                      ///< of a packet
   chorale::simulation::duration shortest_gap{};  ///< as in chorale::simulation::run_options
-  std::uint64_t longest_pause = 0;               ///< that a rank computes before a call, in nanoseconds
+  std::uint64_t longest_pause = 0;               ///< the longest computation before a call, in nanoseconds
   /// One rank sleeps for long before one of its calls.
   struct lateness {
     int rank = -1;
     std::size_t call = 0;
     chorale::simulation::duration time{};
   } late;
-  bool catches = false;  ///< a rank ends its communicator after a failure, and not by it
+  bool catches = false;  ///< a rank catches a failure, and then ends its communicator
   chorale::config settings;
   chorale::simulation::faults wrong;
 };
 
 [[nodiscard]] schedule draw(std::uint64_t seed);
-/// In words, a line each.
+/// In words, on several lines.
 [[nodiscard]] std::string describe(const schedule& s);
 [[nodiscard]] const char* name_of(call_kind what) noexcept;
 [[nodiscard]] const char* name_of(transport_kind over) noexcept;

@@ -1,9 +1,9 @@
-// Whole runs of the library in virtual time, each drawn from a seed with what goes wrong in it.
+// Whole runs of the library in virtual time, each drawn from a seed with its faults.
 //
 //   CHORALE_TEST_SEED=X CHORALE_TEST_SEEDS=N seeds
 //
-// runs the seeds X (1) to X + N - 1, the same each time: only a change makes fail what has passed.
-// One that fails is printed with its schedule and its history.
+// runs the seeds X (1) to X + N - 1, which are reproducible: a seed that has passed fails only after a
+// change. A failure is printed with its schedule and its history.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -24,22 +24,22 @@
 
 namespace {
 
-/// What a rank that is killed holds is never freed, and what crashes must not end the others: so many runs
-/// are made by one child process.
+/// Memory of killed ranks is never freed, and a crash must not end the other runs: so a child process makes
+/// this many runs.
 constexpr std::uint64_t runs_of_a_child = 250;
-/// One seed of so many is run twice.
+/// One seed of this many is run twice.
 constexpr std::uint64_t runs_of_a_pair = 100;
 constexpr std::uint64_t default_seeds = 1700;
-/// After so many it ends: a campaign looks further.
+/// It ends after this many: a campaign continues.
 constexpr std::uint64_t least_failures_to_end = 20;
 constexpr std::uint64_t runs_of_a_failure = 5'000;
-/// Long campaigns say so often how far they are.
+/// Long campaigns report their progress after this many.
 constexpr std::uint64_t runs_of_a_line = 10'000;
 constexpr unsigned seconds_of_a_run = 300;
 
-/// What children count, in memory that they share with their parent.
+/// The counts of children, in memory that they share with their parent.
 struct tally {
-  std::uint64_t seed;  ///< that is run
+  std::uint64_t seed;  ///< the running seed
   std::uint64_t events;
   std::uint64_t runs;
   std::uint64_t with_faults;
@@ -54,7 +54,7 @@ tally& shared_tally() {
   return *new (memory) tally{};
 }
 
-/// Runs the seeds from `first` to before `end` in this process until one fails: what is wrong with that.
+/// Runs the seeds from `first` to `end` - 1 in this process until one fails, and returns its errors.
 std::string run_some(std::uint64_t first, std::uint64_t end, tally& all, const seeds::printed& errors) {
   errors.redirect();
   for (std::uint64_t seed = first; seed < end; ++seed) {
@@ -78,7 +78,7 @@ std::string run_alone(std::uint64_t first, std::uint64_t end, tally& all) {
   return text + errors.take();
 }
 
-/// Says what is wrong with seed `all.seed`, which was run behind others from `first` on.
+/// Reports the failure of seed `all.seed`, which was run after others from `first` on.
 void report(std::string text, std::uint64_t first, tally& all) {
   const std::uint64_t seed = all.seed;
   if (text.compare(0, 5, "seed ") != 0) text = describe(seeds::draw(seed)) + text;
@@ -108,8 +108,8 @@ bool is_repeated(std::uint64_t seed) {
   return false;
 }
 
-/// The next run gets the memory that this one has freed: a third of the time of small runs is the system's,
-/// for pages that it gives and takes.
+/// The next run reuses the memory that this one has freed: otherwise the system's handling of pages is a
+/// third of the time of small runs.
 void keep_freed_memory() {
   constexpr int more_than_is_kept = 1 << 28;
   mallopt(M_MMAP_THRESHOLD, more_than_is_kept);

@@ -18,7 +18,7 @@ namespace {
 
 namespace sim = chorale::simulation;
 
-/// What is made once in a process, and kept, is less.
+/// Memory that a process creates once and keeps is less than this.
 constexpr std::size_t most_kept_bytes = std::size_t{1} << 19;
 
 sim::machine machine_for(const schedule& s) {
@@ -32,7 +32,7 @@ sim::machine machine_for(const schedule& s) {
   return m;
 }
 
-/// Runs it; says what it threw.
+/// Runs the schedule; returns its exception as text.
 std::string run(const schedule& s, history& all, sim::run_result& result) {
   sim::run_options options;
   options.seed = s.seed;
@@ -68,7 +68,7 @@ verdict run_seed(std::uint64_t seed, const printed& errors) {
     made.events = result.events;
     made.digest = fmt::format("{:x} {} {}", all.hash, result.elapsed.count(), result.events);
   }
-  // Who is killed destroys nothing.
+  // Killed ranks free nothing.
   if (s.wrong.deaths.empty() && keeps > kept + most_kept_bytes)
     made.complaint += fmt::format("{} bytes of memory were left behind\n", keeps - kept);
   for (const fate& one : all.ranks) {

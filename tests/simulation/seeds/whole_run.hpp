@@ -9,15 +9,15 @@
 namespace seeds {
 
 struct verdict {
-  std::string complaint;  ///< empty: all was as it has to be; else with the schedule and what happened
+  std::string complaint;  ///< empty if all is correct; else with the schedule and the history
   std::string digest;     ///< the same for the same history
   std::uint64_t events = 0;
-  int ended_well = 0;  ///< ranks
+  int ended_well = 0;  ///< ranks that succeeded
   int failed = 0;      ///< ranks that got an error
   bool had_faults = false;
 };
 
-/// `errors`: where what it prints to standard error can be read.
+/// `errors` gives access to its standard error.
 verdict run_seed(std::uint64_t seed, const printed& errors);
 
 }  // namespace seeds
