@@ -10,7 +10,7 @@ namespace {
 
 /// Zeroes memory; returns whole pages to the system.
 void wipe(unsigned char* begin, std::uint64_t bytes) noexcept {
-  // Below that a system call costs more than the memory is worth.
+  // Below this a system call costs more than the memory is worth.
   constexpr std::uintptr_t least_given_back = std::uintptr_t{64} << 10;
   const auto place = reinterpret_cast<std::uintptr_t>(begin);
   const detail::page_range pages = detail::pages_within(place, bytes);

@@ -13,8 +13,8 @@ namespace {
 
 constexpr std::int64_t bounce_patience_ns = 10'000'000'000;
 
-/// Withdraws the request of an earlier user of the slot, whose lock is held. False if the target is working
-/// on it.
+/// Withdraws the request of the slot's previous user, whose lock this thread now holds. False if the target
+/// is working on it.
 bool is_vacant(bounce_slot& slot) noexcept {
   bounce_phase seen = slot.phase.load(std::memory_order_acquire);
   while (seen.state == bounce_state::request)
@@ -22,7 +22,7 @@ bool is_vacant(bounce_slot& slot) noexcept {
   return seen.state != bounce_state::busy;
 }
 
-/// True if the user to whom the phase belongs has lost the slot or died.
+/// True if the user that the phase belongs to has lost the slot or died.
 bool is_left_behind(std::uint64_t lock_word, const bounce_phase& seen) noexcept {
   const std::uint32_t owner = shared_lock::owner(lock_word);
   return owner == 0 || shared_lock::hold(lock_word) != seen.hold || owner_gone(owner);
@@ -77,8 +77,8 @@ void give_back(const peer& target, bounce_slot& slot) noexcept {
   if (!target.dead.load()) slot.lock.unlock();
 }
 
-/// The rights to a region of which the operation needs one: by the remote key, and by the local one, for a
-/// receive.
+/// The rights that an operation needs of a region, one of which suffices: by the remote key, and by the local
+/// key, for a receive.
 struct needed_rights {
   std::uint32_t remote;
   std::uint32_t local;
@@ -96,7 +96,7 @@ needed_rights rights_for(bounce_operation operation) noexcept {
   return {0, 0};
 }
 
-/// True if the range is mapped and lies in a region that this key opens for the operation.
+/// True if the range is mapped and lies in a region whose key permits the operation.
 bool reachable(const mr_record* regions, bounce_operation operation, std::uint32_t key, std::uint64_t address,
                std::uint64_t bytes) noexcept {
   const mr_record& r = regions[key >> 16];
@@ -107,7 +107,7 @@ bool reachable(const mr_record* regions, bounce_operation operation, std::uint32
   const std::uint64_t begin = r.address.load();
   const std::uint64_t length = r.length.load();
   if (address < begin || bytes > length || address - begin > length - bytes) return false;
-  unsigned char resident[bounce_bytes / 4096 + 2];  // of the smallest pages
+  unsigned char resident[bounce_bytes / 4096 + 2];  // for the smallest page size
   const detail::page_range pages = detail::pages_around(address, bytes);
   return mincore(pages.data(), pages.bytes, resident) == 0;
 }

@@ -1,4 +1,4 @@
-// Takes the receive that a message of a connection goes to.
+// Takes the receive for a message of a connection.
 #pragma once
 
 #include <utility>
@@ -13,8 +13,8 @@ inline bool reliable(const queue_pair& qp) noexcept {
 
 /// A receive of the target for one message of `bytes`; an unreliable message that is too long gets none. A
 /// receive of the QP's own queue stays in it, under the queue's lock, until it is consumed: a sender that
-/// dies earlier has taken nothing. A receive of a shared queue is removed at once, since other senders must
-/// not wait for this copy.
+/// dies before that has taken nothing. A receive of a shared queue is removed at once, since other senders
+/// must not wait for this copy.
 class claim {
  public:
   claim(queue_pair& qp, qp_record& record, std::uint64_t bytes) noexcept : qp_(qp) {

@@ -26,7 +26,7 @@ void unpack(const completion& e, ibv_wc& wc) noexcept {
   wc.dlid_path_bits = 0;
 }
 
-/// `timestamp`: receives that of the last completion; may be nullptr.
+/// `timestamp`: set to that of the last completion; may be nullptr.
 int drain(completion_queue& cq, int count, ibv_wc* wc, std::uint64_t* timestamp = nullptr) noexcept {
   process& self = *cq.owner;
   const std::lock_guard lock(cq.polling);
@@ -74,7 +74,7 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
     auto* ring = at<completion_entry>(base, cq->ring.load(std::memory_order_relaxed), mask + 1);
     if (ring == nullptr || cq->overrun.load(std::memory_order_relaxed) != 0) return false;
     std::uint64_t position = cq->producer.load(std::memory_order_relaxed);
-    // A producer that died here had published its entry, but not counted it.
+    // A producer that died here had published its entry, but not yet counted it.
     while (ring[position & mask].sequence.load(std::memory_order_relaxed) == position + 1) ++position;
     if (position - cq->consumer_seen.load(std::memory_order_relaxed) > mask) {
       const std::uint64_t consumed = cq->consumer.load(std::memory_order_acquire);
@@ -134,7 +134,7 @@ int req_notify_cq(ibv_cq* base, int solicited_only) noexcept {
   if (cq.owner->abandoned()) return EINVAL;
   completion_queue_record& r = *cq.record;
   {
-    // Under the producers' lock, so that the poll that follows sees what they published before.
+    // Under the producers' lock, so that the following poll sees what they published before.
     const lock_guard lock(r.lock, cq.owner->lock_name(), arming_patience_ns);
     if (lock) {
       if (r.armed.load(std::memory_order_relaxed) < wanted) r.armed.store(wanted, std::memory_order_relaxed);

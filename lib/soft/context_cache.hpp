@@ -1,5 +1,5 @@
 // Models an adapter's cache of QP contexts (P5 sections 2 and 3.2): counts misses and charges their cost,
-// which many connections pay and a single queue pair for all peers does not.
+// which grows with the number of connections; a single queue pair for all peers has none.
 #pragma once
 
 #include <chrono>
@@ -31,8 +31,8 @@ inline bool find_context(segment& owner, std::uint32_t index, std::uint32_t cont
   return false;
 }
 
-/// Uses that context. A miss takes `context_miss_ns`, during which the caller does nothing but the adapter's
-/// work: waiting for a peer's adapter is like waiting for one's own.
+/// Uses that context. A miss takes `context_miss_ns`, during which the caller waits: for a peer's adapter as
+/// for its own.
 inline void use_context(segment& owner, std::uint32_t index, const engine_settings& settings) noexcept {
   if (find_context(owner, index, settings.contexts) || settings.context_miss_ns == 0) return;
   const std::chrono::nanoseconds takes{settings.context_miss_ns};

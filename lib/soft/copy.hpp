@@ -1,4 +1,4 @@
-// Copies between address spaces such that a poller of the last word sees all earlier bytes.
+// Copies between address spaces such that a reader that polls the last word sees all earlier bytes.
 #pragma once
 
 #include <atomic>
@@ -33,7 +33,7 @@ inline void store_last(unsigned char* to, const unsigned char* from) noexcept {
   std::atomic_ref<Word>(*reinterpret_cast<Word*>(to)).store(word, std::memory_order_release);
 }
 
-/// Size of the final store into [to, to + bytes): the largest aligned word that ends there.
+/// Size of the final store into [to, to + bytes): the largest aligned word at its end.
 inline std::size_t tail_bytes(std::uint64_t to, std::size_t bytes) noexcept {
   const std::uint64_t end = to + bytes;
   if (bytes >= 8 && end % 8 == 0) return 8;

@@ -1,4 +1,4 @@
-// What this machine takes for copies by the system and by a core.
+// The cost of copies through the system and by a core on this machine.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -19,12 +19,12 @@
 namespace chorale::soft {
 namespace {
 
-/// Enough samples for one that nothing has interrupted.
+/// Enough samples that one is not interrupted.
 constexpr int samples = 7;
-/// Of a call of the system, in nanoseconds, where it is refused.
+/// Nanoseconds that stand for a system call that is refused.
 constexpr double refused = 1e9;
 
-/// Nanoseconds of the fastest of some runs of `work`.
+/// Nanoseconds of the fastest of `samples` runs of `work`.
 template <class Work>
 double fastest(Work work) {
   auto best = clock::duration::max();
@@ -36,8 +36,8 @@ double fastest(Work work) {
   return std::chrono::duration<double, std::nano>(best).count();
 }
 
-/// Whether other processes' memory is out of reach for this one, though its own is not: by Yama's
-/// ptrace_scope, or since this process is not dumpable, as the others will not be.
+/// Whether other processes' memory is inaccessible to this one, though its own is not: because of Yama's
+/// ptrace_scope, or because this process is not dumpable, and so presumably neither are the others.
 bool are_peers_out_of_reach() noexcept {
   char scope = '0';
   const detail::unique_fd file = detail::open_of_system("/proc/sys/kernel/yama/ptrace_scope");
@@ -45,10 +45,10 @@ bool are_peers_out_of_reach() noexcept {
   return scope == '3' || (geteuid() != 0 && (scope == '2' || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1));
 }
 
-/// Most of the time goes into the first touch of the pages and the first call. The process copies from
-/// itself, which needs no peer, and fails where a filter forbids these calls.
+/// Most of the time goes into touching the pages and into the first call. The process copies from itself,
+/// which needs no peer, and fails where a filter forbids these calls.
 std::size_t measure() noexcept {
-  // Both halves together are more than the nearest cache holds.
+  // Both halves together exceed the first-level cache.
   constexpr std::size_t bytes = 32768;
   const std::unique_ptr<unsigned char[]> memory{new (std::nothrow) unsigned char[2 * bytes]{}};
   if (!memory) return verbs::zero_copy_threshold(refused, 1);

@@ -11,7 +11,7 @@
 
 namespace chorale::soft {
 
-/// What a datagram carries besides its payload.
+/// The contents of a datagram besides its payload.
 struct datagram_header {
   address_vector to;
   std::uint32_t source_qpn;
@@ -21,14 +21,14 @@ struct datagram_header {
   bool solicited;
 };
 
-/// Delivers a datagram to a QP, if that accepts it. The caller guards `regions`.
+/// Delivers a datagram to a QP, if the QP accepts it. The caller guards `regions`.
 void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, const datagram_header& header,
                       std::span<const local_piece> payload) noexcept;
 
-/// Datagrams of the deferred engine in flight. Thread-safe; call with at most a send lock held.
+/// The deferred engine's datagrams in flight. Thread-safe; call with at most a send lock held.
 class flights {
  public:
-  /// Launches a datagram, which arrives now, later, twice or never, decided by the seed for this `number` of
+  /// Launches a datagram, which arrives now, later, twice or never, as the seed decides for this `number` of
   /// this sender and this `copy` to a group. If there is no memory to delay it, it arrives now.
   void launch(process& self, std::uint64_t sender, std::uint64_t number, std::uint32_t copy,
               std::uint32_t qpn, const datagram_header& header,

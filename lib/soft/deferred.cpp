@@ -1,6 +1,6 @@
-// The deferred engine does what the specification permits a device to do, and what a device that executes at
-// once hides: requests wait, writes land line by line, and memory that belongs to the device meanwhile is
-// poisoned. The seed decides.
+// The deferred engine behaves as the specification permits, but as a device that executes at once never does:
+// requests wait, writes land line by line, and memory that belongs to the device meanwhile is poisoned. The
+// seed decides.
 #include <algorithm>
 #include <array>
 
@@ -54,12 +54,13 @@ std::uint32_t part_of(std::span<const local_piece> message, std::uint64_t begin,
   return count;
 }
 
-/// After a fence, a request may send what a read before the fence fetches: its buffer changes legitimately.
+/// After a fence, a request may send data that a read before the fence fetches: its buffer changes
+/// legitimately.
 bool is_fenced(const stalled_request& r) noexcept {
   return (r.wr.flags & IBV_SEND_FENCE) != 0;
 }
 
-/// Keeps a part of a write for later. False without memory for it.
+/// Keeps a part of a write for later. False if there is no memory for it.
 bool delay(queue_pair& qp, std::uint64_t number, std::span<const local_piece> part,
            const remote_piece& to) noexcept {
   engine& motor = qp.owner->motor();
@@ -185,7 +186,7 @@ void place_late(queue_pair& qp, bool all) noexcept {
       motor.remind(l.due);
       return false;
     }
-    // Where the target has withdrawn the region meanwhile, nobody waits for the bytes.
+    // If the target has deregistered the region meanwhile, the bytes are dropped.
     if (const region_view* region =
             open_region(qp, l.key, l.address, l.data.size(), IBV_ACCESS_REMOTE_WRITE)) {
       const local_piece from{l.data.data(), l.data.size()};

@@ -43,9 +43,9 @@ bool has_ended(const process_stat& s) noexcept {
   return (s.state == 'Z' || s.state == 'X') && s.threads <= 1;
 }
 
-/// Reads the status of a process, as its first thread has it, since QEMU makes up what a process reads of
+/// Reads the status of a process as its first thread's, since QEMU invents the status that a process reads of
 /// itself. False with errno: ESRCH if there is no such process, ENOENT if /proc does not show it, as after
-/// chroot() to where there is no /proc.
+/// chroot() to a place without /proc.
 bool read_stat(pid_t pid, process_stat& s) noexcept {
   char path[64];
   std::snprintf(path, sizeof path, "/proc/%d/task/%d/stat", static_cast<int>(pid), static_cast<int>(pid));
@@ -81,7 +81,7 @@ bool has_pipe(pid_t pid, int fd, std::uint64_t inode) noexcept {
   std::snprintf(path, sizeof path, "/proc/%d/fd/%d", static_cast<int>(pid), fd);
   struct stat s {};
   if (stat(path, &s) == 0) return S_ISFIFO(s.st_mode) && s.st_ino == inode;
-  // What cannot be inspected may be alive.
+  // A process that cannot be inspected counts as alive.
   process_stat shown{};
   return errno != ENOENT || !read_stat(pid, shown);
 }
@@ -107,7 +107,7 @@ bool is_alive(const member& entry) noexcept {
   const pid_t pid = entry.pid.load(std::memory_order_acquire);
   if (pid == 0) return false;
   process_stat before{};
-  // Without a spare descriptor, or without /proc, nobody is declared dead.
+  // Without a spare descriptor, or without /proc, no process is declared dead.
   if (!read_stat(pid, before)) return errno != ESRCH;
   if (has_ended(before) || before.start != entry.start_time.load()) return false;
   // exec() keeps pid and start time, but closes the segment.

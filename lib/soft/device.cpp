@@ -146,9 +146,9 @@ int close_device(ibv_context* base) noexcept {
   }
   close(base->async_fd);
   close(async_write);
-  // The remaining objects refer to the context, and lie in this process's part of the fabric.
+  // The remaining objects refer to the context, and lie in this process's segment.
   if (!empty) return 0;
-  // What a thread of the parent waits for at a fork() can never be destroyed in the child.
+  // If a thread of the parent was waiting at the fork(), the child can never destroy what it waits for.
   if (c.owner->abandoned() && c.settling.load() != 0) return 0;
   pthread_mutex_destroy(&base->mutex);
   c.owner->leave();

@@ -51,7 +51,7 @@ int read_engine_settings(engine_settings& settings) noexcept {
       !read_number("CHORALE_SOFT_CONTEXT_MISS_NS", settings.context_miss_ns, longest_miss_ns))
     return EINVAL;
   settings.counts_contexts = settings.deferred || settings.context_miss_ns != 0;
-  // Failures are ignored: a launcher with another numbering only makes ranks decide alike.
+  // Failures are ignored: with other rank numbering of a launcher ranks merely decide alike.
   (void)read_number("PMIX_RANK", settings.rank, any);
   return 0;
 }

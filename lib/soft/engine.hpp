@@ -13,10 +13,10 @@ namespace chorale::soft {
 /// A fraction of 2^32.
 using probability = std::uint64_t;
 
-/// In which order writes become visible to who polls the memory of this process.
+/// The order in which writes become visible to a poller of this process's memory.
 enum class placement : std::uint32_t {
-  ordered,         ///< as they were posted, and their bytes by address
-  scattered,       ///< as they were posted, the bytes of each in any order
+  ordered,         ///< as posted, and their bytes by address
+  scattered,       ///< as posted, the bytes of each in any order
   within_request,  ///< in any order, the bytes of each by address
   unordered,       ///< all bytes in any order
 };
@@ -36,10 +36,10 @@ struct engine_settings {
   verbs::order_answer in_order = verbs::order_answer::whole;
 };
 
-/// Reads them. 0, or EINVAL if a variable has an invalid value.
+/// Reads the settings. 0, or EINVAL if a variable has an invalid value.
 int read_engine_settings(engine_settings& settings) noexcept;
-/// In which order memory shows writes, and what the device answers to the question: as the profile says,
-/// which the answer overrules; otherwise the seed decides for the deferred engine.
+/// Sets the order in which memory shows writes, and the device's answer about it. The profile determines
+/// both, and its answer takes precedence; otherwise the seed decides for the deferred engine.
 void settle_order(engine_settings& settings, const verbs::device_profile& profile) noexcept;
 
 /// The subject of a decision; one entry for each independent decision about an object.
@@ -55,9 +55,9 @@ enum class matter : std::uint32_t {
   flight
 };
 
-/// A random stream determined by the seed, the rank, the object (its ordinal in its process), the number of
-/// the request and the matter, and by nothing else: not by time or other threads. A seed therefore reproduces
-/// each decision, whatever the interleaving of processes.
+/// A random stream determined only by the seed, the rank, the object (its ordinal in its process), the number
+/// of the request and the matter, not by time or other threads. A seed therefore reproduces each decision,
+/// whatever the interleaving of processes.
 class dice {
  public:
   dice(const engine_settings& settings, matter what, std::uint64_t object, std::uint64_t number) noexcept
@@ -69,7 +69,7 @@ class dice {
   /// A number below `n`, which must not be 0.
   std::uint32_t below(std::uint32_t n) noexcept { return static_cast<std::uint32_t>(next() % n); }
   bool happens(probability p) noexcept { return (next() >> 32) < p; }
-  /// How many ticks something is held: mostly none, sometimes a few, rarely many.
+  /// For how many ticks something is held: mostly none, sometimes a few, rarely many.
   std::uint64_t ticks() noexcept {
     const std::uint32_t kind = below(16);
     if (kind < 8) return 0;
@@ -103,9 +103,9 @@ struct engine_counters {
   std::atomic<std::uint16_t> multicast_levels{0};
 };
 
-/// The engine of one process. Its clock counts calls of the device: a polling program advances it, and the
-/// service thread does while the program is idle. Something held for three ticks is held for three calls,
-/// however fast the machine is. Thread-safe.
+/// The engine of one process. Its clock counts calls of the device: a polling program advances it; while the
+/// program is idle the service thread does. Something held for three ticks is held for three calls, however
+/// fast the machine is. Thread-safe.
 class engine {
  public:
   engine_settings settings;
@@ -116,7 +116,7 @@ class engine {
   [[nodiscard]] bool counts_contexts() const noexcept { return settings.counts_contexts; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.load(std::memory_order_relaxed); }
   std::uint64_t tick() noexcept { return clock_.fetch_add(1, std::memory_order_relaxed) + 1; }
-  /// Schedules something for that tick.
+  /// Schedules work for that tick.
   void remind(std::uint64_t tick) noexcept {
     std::uint64_t seen = next_.load(std::memory_order_relaxed);
     while (tick < seen && !next_.compare_exchange_weak(seen, tick, std::memory_order_relaxed)) {

@@ -1,5 +1,6 @@
 // Executes one request of a connection, reliable or not: the initiator also does the target's part. Where a
-// reliable connection reports an error or waits, an unreliable one drops silently (IBTA 9.8.3, 9.9.3.2).
+// reliable connection reports an error or waits, an unreliable one drops the message silently (IBTA 9.8.3,
+// 9.9.3.2).
 #include <algorithm>
 
 #include "claim.hpp"
@@ -10,7 +11,7 @@
 namespace chorale::soft {
 namespace {
 
-/// The peer whose QP this one is connected to; nullptr if it is not there, or the ports do not reach each
+/// The peer whose QP this one is connected to; nullptr if it does not exist, or the ports do not reach each
 /// other.
 [[gnu::noinline]] peer* find_connected_peer(queue_pair& qp, std::uint32_t destination) noexcept {
   peer* const found = qp.connected_here ? qp.owner->find_peer(slot_of(destination)) : nullptr;
@@ -40,13 +41,13 @@ namespace {
 /// The target rejects the request.
 outcome refuse(queue_pair& qp, qp_record& record, ibv_wc_status status, ibv_event_type event) noexcept {
   if (!reliable(qp)) return {};
-  // Data read from a process that died meanwhile is zeroes.
+  // Data read from a process that died meanwhile are zeroes.
   if (qp.target->dead.load()) return outcome::silence();
   fail_responder(*qp.target, record, event);
   return outcome::failure(status);
 }
 
-/// The target's own receive is invalid, which the target is told in any case.
+/// The target's own receive is invalid; the target learns of it in any case.
 outcome fail_both(queue_pair& qp, qp_record& record, ibv_wc_status status) noexcept {
   if (qp.target->dead.load()) return reliable(qp) ? outcome::silence() : outcome{};
   fail_responder(*qp.target, record, IBV_EVENT_QP_FATAL);
@@ -234,8 +235,8 @@ void use_contexts(queue_pair& qp) noexcept {
   use_context(*qp.target->base, index_of(qp.record->destination.load(std::memory_order_relaxed)), settings);
 }
 
-/// After a message of several lines, to `address` at the target. In a ring of blocks the next one ends as far
-/// behind it as it ends behind the one before.
+/// Called after a message of several lines to `address` at the target. In a ring of blocks the distance to
+/// the next message's end equals that from the previous one's.
 void move_lines(queue_pair& qp, const region_view& region, std::uint64_t address,
                 std::uint64_t bytes) noexcept {
   demote(region.mapped + (address - region.begin), bytes);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::uint32_t multicast_qpn = 0xffffff;
 constexpr std::int64_t shortage_ns = 1'000'000'000;
 
-/// Puts the source by the profile's table of GIDs into a GRH: as the header of IPv4 if that is what it is.
+/// Puts the source from the profile's GID table into a GRH: as an IPv4 header if the GID is an IPv4 address.
 [[gnu::noinline]] void put_source(process& self, const datagram_header& d, std::uint64_t payload,
                                   unsigned char (&bytes)[grh_bytes]) noexcept {
   const ibv_gid& source = self.own().port.gids[d.to.source_index % verbs::most_profile_gids].gid;
@@ -95,7 +95,7 @@ void send_to(queue_pair& qp, std::uint64_t number, std::uint32_t copy, std::uint
     deliver_datagram(*qp.owner, qp.regions, qpn, d, payload);
 }
 
-/// `by_ports`: only to members whom the ports reach.
+/// `by_ports`: only to members that the ports reach.
 template <bool by_ports>
 [[gnu::always_inline]] inline void send_to_group(queue_pair& qp, std::uint64_t number,
                                                  const datagram_header& d,
@@ -122,14 +122,14 @@ template <bool by_ports>
       const peer* const target = qp.owner->find_peer(slot_of(member_qpn));
       if (target == nullptr || !reaches(qp, d.to, *target, member_qpn)) continue;
     }
-    // Another version: what was read may be of two groups. Who has just attached may miss a datagram.
+    // A changed version: the fields may be of two groups. A QP that is being attached may miss a datagram.
     std::atomic_thread_fence(std::memory_order_acquire);
     if (e.version.load(std::memory_order_relaxed) == version)
       send_to(qp, number, ++copy, member_qpn, d, payload);
   }
 }
 
-/// False if its peer cannot be reached, for want of something here.
+/// False if its peer cannot be reached because this process lacks resources.
 template <bool by_ports>
 [[gnu::always_inline]] inline bool send(queue_pair& qp, const work_request& wr,
                                         const std::array<local_piece, max_sge>& pieces) noexcept {
@@ -156,7 +156,7 @@ template <bool by_ports>
   return true;
 }
 
-/// Not within `execute_ud`, which would become longer for all.
+/// Not within `execute_ud`, which would become longer for all requests.
 [[gnu::noinline]] bool send_by_ports(queue_pair& qp, const work_request& wr,
                                      const std::array<local_piece, max_sge>& pieces) noexcept {
   const auto mtu = 128U << qp.owner->profile().mtu;
@@ -210,7 +210,7 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
     }
     bad_key = !scatter(self, regions, *target, taken, d, payload);
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
-    // Not before: a sender that dies during its copy has consumed nothing.
+    // Not earlier: a sender that dies during its copy has consumed nothing.
     limit = drop_receive(*queue);
     push_completion(self, *target, record.receive_cq.load(std::memory_order_relaxed), c, d.solicited);
   }
@@ -222,7 +222,7 @@ outcome execute_ud(queue_pair& qp, const work_request& wr) noexcept {
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   if (qp.owner->motor().counts_contexts()) use_context(qp.owner->own(), qp.index, qp.owner->motor().settings);
-  // A datagram larger than the MTU is silently not sent (IBTA C10-93.1.1).
+  // A datagram longer than the MTU is dropped without an error (IBTA C10-93.1.1).
   const bool plain = wr.bytes <= mtu_bytes && wr.to->reachable;
   if (plain ? send<false>(qp, wr, pieces) : send_by_ports(qp, wr, pieces)) [[likely]]
     return {};

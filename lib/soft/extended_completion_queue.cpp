@@ -27,7 +27,7 @@ int next(ibv_cq_ex* ex) noexcept {
 }
 
 int start(ibv_cq_ex* ex, ibv_poll_cq_attr* attributes) noexcept {
-  // In a forked child the lock may be that of a thread of the parent.
+  // In a forked child a thread of the parent may hold the lock.
   if (attributes->comp_mask != 0 || of(ex).owner->abandoned()) return EINVAL;
   of(ex).polling_extended.lock();
   const int status = next(ex);

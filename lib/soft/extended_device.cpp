@@ -1,4 +1,4 @@
-// Queries that verbs have extended over time: each fills as many bytes as the program's structure has.
+// Extensible queries of verbs: each fills as many bytes as the program's structure has.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cerrno>

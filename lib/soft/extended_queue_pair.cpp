@@ -106,7 +106,7 @@ void set_inline(ibv_qp_ex* qp, std::size_t count, const ibv_data_buf* list) noex
 void start(ibv_qp_ex* qp) noexcept {
   request_builder& b = *of(qp).builder;
   const bool is_parents = of(qp).owner->abandoned();
-  if (!is_parents) b.building.lock();  // in a forked child it may be that of a thread of the parent
+  if (!is_parents) b.building.lock();  // in a forked child a thread of the parent may hold it
   b.entries.clear();
   b.sges.clear();
   b.inline_bytes.clear();

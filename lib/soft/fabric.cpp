@@ -49,7 +49,7 @@ registry* map_registry(int fd) noexcept {
   return mapped == MAP_FAILED ? nullptr : static_cast<registry*>(mapped);
 }
 
-/// Finds the registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Anyone
+/// Finds the registry of any live member of the fabric. 0 (found or not: see `joined`) or an errno. Any user
 /// can bind any name: `open_memory` ensures that only this user's memory is trusted.
 int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membership& joined) noexcept {
   unique_fd opened_names = detail::open_of_system("/proc/thread-self/net/unix");
@@ -110,7 +110,7 @@ int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_
   const auto first = static_cast<std::uint32_t>(random_word() % slot_count);
   errno = 0;
   const std::uint64_t start_time = start_time_of(getpid());
-  if (start_time == 0 && is_shortage(errno)) return errno;  // nobody would consider this process alive
+  if (start_time == 0 && is_shortage(errno)) return errno;  // no other process would consider this one alive
   int names_left = most_names;
   for (std::uint32_t i = 0; i < slot_count; ++i) {
     const std::uint32_t slot = (first + i) % slot_count;
@@ -119,7 +119,7 @@ int claim_slot(const std::string& prefix, int segment_fd, std::uint64_t segment_
     joined.name.reset(bind_name(prefix + "/" + std::to_string(slot) + "/" + std::to_string(getpid()) + "/" +
                                 std::to_string(joined.registry_fd.get())));
     if (joined.name.get() < 0) {
-      // The name is taken by another user, or by a surviving process in a namespace of that number: another
+      // Another user has taken the name, or a surviving process in a namespace of the same number: another
       // slot has another name.
       if (errno != EADDRINUSE || --names_left == 0) return errno;
       continue;

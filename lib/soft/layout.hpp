@@ -1,5 +1,5 @@
-// The memory layout that the processes of a fabric share. It uses offsets, never pointers; every reader of
-// another process's segment validates what it reads.
+// The memory layout that the processes of a fabric share. It uses offsets, never pointers; readers of another
+// process's segment validate all data.
 #pragma once
 
 #include <atomic>
@@ -18,13 +18,13 @@ namespace chorale::soft {
 template <class T>
 using shared = std::atomic<T>;
 
-/// Another one for each text of this header and of those that it needs, so that nobody can forget to raise
-/// it: processes of different versions share no fabric.
+/// A checksum of the text of this header and of the headers that it includes, so that it changes with them:
+/// processes of different versions share no fabric.
 extern const std::uint32_t layout_version;
 inline constexpr std::uint64_t registry_magic = 0x31676572'6f6c6863;
 inline constexpr std::uint64_t segment_magic = 0x31676573'6f6c6863;
 
-inline constexpr std::uint32_t slot_count = 1023;  ///< 1023 would make QP number 0xffffff, which is multicast
+inline constexpr std::uint32_t slot_count = 1023;  ///< slot 1023 would give 0xffffff, the multicast QP number
 inline constexpr std::uint32_t qp_index_bits = 14;
 inline constexpr std::uint32_t qp_count = 1U << qp_index_bits;
 inline constexpr std::uint32_t mr_count = 1U << 16;
@@ -51,15 +51,16 @@ struct alignas(64) member {
 
 /// Membership of one QP in one multicast group. `qpn` 0: free.
 ///
-/// Writer: who attaches a QP, under `multicast_lock`: an odd `version`, the rest, an even `version`.
-/// Reader: a sender: `version`, the rest, `version` again; what it read counts if both are the same and even.
-/// Pairs: the even `version`, release and acquire; the fences behind the odd one and before the second look.
+/// Writer: the process that attaches a QP, under `multicast_lock`: an odd `version`, the rest, an even
+/// `version`.
+/// Reader: a sender: `version`, the rest, `version` again; the data are valid if both are the same and even.
+/// Pairs: the even `version`, release and acquire; the fences after the odd one and before the second read.
 struct multicast_entry {
   shared<std::uint64_t> gid[2];
   shared<std::uint32_t> lid;
-  shared<std::uint32_t> generation;  ///< of the member that made it: an entry ends with its process
+  shared<std::uint32_t> generation;  ///< of the member that made it: the entry ends with its process
   shared<std::uint32_t> qpn;
-  shared<std::uint32_t> version;  ///< another one for each membership, even if of the same QP
+  shared<std::uint32_t> version;  ///< changes with each membership, even of the same QP
 };
 
 struct registry {
@@ -74,8 +75,8 @@ struct registry {
   alignas(64) multicast_entry multicast[multicast_entries];
 };
 
-/// Set in mr_record::access by a peer that maps the region for its own use: the pages then also belong to the
-/// peer, and stay when the owner frees them.
+/// Set in mr_record::access by a peer that maps the region for its own use: the peer then shares the pages,
+/// which stay when the owner frees them.
 inline constexpr std::uint32_t mapped_by_peer = 1U << 31;
 
 /// A memory region. Readers read `generation` first and last; odd means valid.
@@ -219,9 +220,10 @@ enum class bounce_operation : std::uint32_t { write, read, fetch_add, compare_sw
 /// A copy that the owner of the segment makes in its own address space for a peer that cannot access it.
 ///
 /// Writer: the peer that holds `lock`: the request, then `phase` request; the owner: the result, then `done`.
-/// Reader: the owner, once it has made it `busy`; the peer, once it is `done`. A request left behind goes by
-///   the same step from `request`, which only one of the two takes.
-/// Pairs: `phase` release and acquire, each way; what the owner may still copy into: `orders::behind_lock`.
+/// Reader: the owner, once it has made it `busy`; the peer, once it is `done`. An abandoned request is
+///   withdrawn by the same step from `request`, which only one of the two can take.
+/// Pairs: `phase` release and acquire, each way; for memory that the owner may still write:
+/// `orders::behind_lock`.
 struct alignas(cache_line_spacing) bounce_slot {
   shared_lock lock;  ///< held by the peer that uses the slot
   shared<bounce_phase> phase;
@@ -245,15 +247,16 @@ struct segment {
   std::uint64_t address;  ///< address of this segment in its owner
   std::uint64_t life_inode;
   verbs::port_identity port;
-  shared<std::uint32_t> port_down;  ///< 1: nothing comes in or goes out
+  shared<std::uint32_t> port_down;  ///< 1: no traffic in either direction
   std::int32_t life_fd;             ///< read end of a pipe that hangs up when the owner ends or calls exec()
   /// A peer has left work for the owner.
   ///
   /// Writer: a peer: the work (`responder_error`, `overrun`, `owed`, `limit_reached`), then 1.
   /// Reader: the owner: 0, then all of the work.
-  /// Pair: the full orders of both (`orders::calling_attention`): whose 1 the 0 overwrites has its work seen.
+  /// Pair: the full orders of both (`orders::calling_attention`): the owner sees the work of each 1 that its
+  /// 0 overwrites.
   shared<std::uint32_t> attention;
-  shared<std::uint32_t> placed;          ///< `placement` of writes into this process
+  shared<std::uint32_t> placed;          ///< the `placement` of writes into this process
   shared<std::uint32_t> lines_in_order;  ///< 1: 128 aligned bytes of one write become visible by address
   shared<std::uint64_t> qkey_violations;
   shared<std::uint64_t> dropped_datagrams;

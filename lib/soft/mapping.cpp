@@ -25,7 +25,7 @@ void* map_remote(ibv_qp* base, std::uint64_t address, std::uint32_t rkey, std::s
     return nullptr;
   // Set before the mapping exists: the owner checks it once no peer holds a send lock that it held before.
   qp.target->base->mrs[rkey >> 16].access.fetch_or(mapped_by_peer, std::memory_order_relaxed);
-  // The device's own mapping ends with the peer, or is replaced by one of other memory; a second mapping of
+  // The device's own mapping ends with the peer, or is replaced when memory changes; this second mapping of
   // the same pages belongs to the caller.
   const auto place = reinterpret_cast<std::uintptr_t>(region->mapped + (address - region->begin));
   const detail::page_range pages = detail::pages_around(place, bytes);

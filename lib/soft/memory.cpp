@@ -13,7 +13,7 @@
 namespace chorale::soft {
 namespace {
 
-/// Memory of this process that others can map: one memfd per allocation.
+/// Memory of this process that other processes can map: one memfd per allocation.
 struct allocation {
   std::uint64_t bytes;
   int fd;
@@ -22,7 +22,7 @@ struct allocation {
   bool is_adopted;
 };
 std::mutex allocations_mutex;
-/// By address.
+/// Keyed by address.
 std::map<std::uint64_t, allocation>& allocations() noexcept {
   static detail::immortal<std::map<std::uint64_t, allocation>> table;
   return *table;
@@ -47,7 +47,7 @@ void note_mapped(std::uint64_t address) noexcept {
   if (it != allocations().begin()) std::prev(it)->second.is_mapped_by_peer = true;
 }
 
-/// 32 bits that nobody guesses by accident, without a system call for each.
+/// 32 bits that a stray key does not match by accident, without a system call for each.
 std::uint32_t chance_of_key() noexcept {
   static std::atomic<std::uint64_t> state{random_word()};
   std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);
@@ -87,7 +87,7 @@ bool region_cache::look_up(process& self, peer& target, std::uint32_t key, regio
   std::atomic_thread_fence(std::memory_order_acquire);
   if (r.generation.load(std::memory_order_relaxed) != generation) return false;
   if (fresh.begin + fresh.length < fresh.begin) return false;
-  // Allocations are page-aligned; with a record that says otherwise, words would not be aligned here.
+  // Allocations are page-aligned; a record that violates this would misalign words here.
   if (fd >= 0 && (fresh.begin - offset) % detail::page_bytes() != 0) return false;
   fresh.shared_memory = fd >= 0;
   if (target.self) {

@@ -19,8 +19,8 @@ struct region_view {
   std::uint64_t begin = 0;
   std::uint64_t length = 0;
   unsigned char* mapped = nullptr;  ///< local address of `begin`
-  /// The same for atomic operations, which use the mapping regardless of CHORALE_SOFT_COPY, since those of
-  /// other processes do.
+  /// The same for atomic operations, which use the mapping regardless of CHORALE_SOFT_COPY, as in all other
+  /// processes.
   unsigned char* word_access = nullptr;
   bool remote_key = false;
   bool shared_memory = false;  ///< every process of the fabric can map it
@@ -63,8 +63,8 @@ std::mutex& allocations_lock() noexcept;
 /// Registers memory of this process that others can map: `fd`, from `create_memory`, is mapped whole at
 /// `address`. False if out of memory.
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept;
-/// In a forked child, from its only thread: other memory is mapped at `address` now; fd -1: memory that
-/// others cannot map.
+/// In a forked child, from its only thread: `address` now holds other memory; fd -1: memory that other
+/// processes cannot map.
 void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
 /// In a forked child, from its only thread: writes to memory from `allocate` stay in this process from now
 /// on. Until the child writes to a page, it sees what the parent writes there.

@@ -1,4 +1,4 @@
-// Multicast membership, in the registry: senders in any process read it, and nobody has to answer.
+// Multicast membership, in the registry: senders in any process read it, so no process has to answer.
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
@@ -13,7 +13,7 @@ namespace {
 /// True if the process that made the entry has ended, so that the entry may be reused. The caller holds the
 /// lock.
 bool is_stale(process& self, const multicast_entry& e) noexcept {
-  if (e.version.load(std::memory_order_relaxed) % 2 != 0) return true;  // while it made it
+  if (e.version.load(std::memory_order_relaxed) % 2 != 0) return true;  // it ended while attaching
   const std::uint32_t qpn = e.qpn.load();
   const std::uint32_t slot = slot_of(qpn);
   if (slot >= slot_count || self.fabric().members[slot].generation.load() != e.generation.load()) return true;

@@ -127,7 +127,7 @@ struct shared_receive_queue : ibv_srq {
 /// The destination of a datagram or a connection.
 struct address_vector {
   bool reachable;  ///< within this fabric, whatever the ports
-  bool by_ports;   ///< the ports decide: `reaches`
+  bool by_ports;   ///< ports decide whether it is reachable: `reaches`
   bool global;
   bool multicast;
   std::uint8_t service_level;

@@ -28,7 +28,7 @@ int obstacle(int errnum) noexcept {
   return is_shortage(errnum) || errnum == EACCES || errnum == EPERM ? errnum : 0;
 }
 
-/// Takes the page faults now instead of at the first message, if that is cheap. With hundreds of peers it is
+/// Faults the pages in now instead of at the first message, if that is cheap. With hundreds of peers it is
 /// not: most of their memory is never accessed from here.
 void prefault(void* mapped, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE

@@ -21,7 +21,7 @@ struct peer {
   std::uint64_t start_time = 0;
   bool self = false;
   segment* base = nullptr;
-  /// What this process believes of its memory regions: `base->mrs`, or for itself a copy that nobody else can
+  /// This process's view of the peer's memory regions: `base->mrs`, or for itself a copy that peers cannot
   /// write.
   mr_record* regions = nullptr;
   std::atomic<bool> dead{false};
@@ -34,7 +34,7 @@ struct peer {
   /// This process's mapping of an allocation of the peer; nullptr on failure.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
   /// True if its process has ended and another one may have its PID, even if that was not known yet. For use
-  /// before a copy by PID. Without a pidfd it does not know.
+  /// before a copy by PID. Always false without a pidfd.
   bool has_ended() noexcept;
   /// True if its process has ended or called exec(), even if that was not known yet. For use after a failed
   /// copy.
@@ -43,17 +43,17 @@ struct peer {
   [[nodiscard]] bool unwatched() const noexcept {
     return !dead.load() && (pidfd.get() < 0 || life.get() < 0);
   }
-  /// Wakes its service thread. If there is no descriptor for that, this process's service thread retries.
+  /// Wakes its service thread. If this process has no descriptor for that, its own service thread retries.
   void wake() noexcept;
   [[nodiscard]] bool owes_wake() const noexcept { return owes_wake_.load(std::memory_order_relaxed); }
-  /// Makes it check for work that this process has left for it.
+  /// Makes the peer check for work that this process has left for it.
   void call_attention() noexcept {
     base->attention.store(1, orders::calling_attention);
     wake();
   }
-  /// Writes a completion channel's event. False on failure: then its owner must write it.
+  /// Writes a completion channel's event. False on failure: then the channel's owner must write it.
   [[nodiscard]] bool post_event(int fd, std::uint64_t inode, std::uint64_t name) noexcept;
-  /// Replaces all mappings by zeroes, and closes all descriptors.
+  /// Replaces all mappings of a dead peer by zeroes, and closes all descriptors.
   void bury() noexcept;
   /// In a forked child: closes and forgets what belongs to the parent.
   void abandon() noexcept;

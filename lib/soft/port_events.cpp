@@ -1,4 +1,4 @@
-// What a profile lets happen to the device: its port goes down and comes up, it fails, its tables change.
+// Events that a profile schedules: the port goes down and comes up, the device fails, its tables change.
 #include <algorithm>
 
 #include "queue_pair.hpp"

@@ -6,7 +6,7 @@
 namespace chorale::soft {
 namespace {
 
-/// 0, or why a request cannot be posted at all.
+/// 0, or the errno with which a request is refused.
 int check(const queue_pair& qp, const ibv_send_wr& wr, work_request& out) noexcept {
   if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
   const bool datagram = qp.qp_type == IBV_QPT_UD;

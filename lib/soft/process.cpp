@@ -25,7 +25,7 @@ namespace {
 
 std::mutex join_mutex;
 process* current = nullptr;  // modified under join_mutex
-/// Those of processes whose child this is, so that who looks for leaks finds them. Modified under join_mutex.
+/// The process objects of parents, kept so that leak checkers find them. Modified under join_mutex.
 process* abandoned_ones = nullptr;
 std::atomic<registry*> current_registry{nullptr};
 std::atomic<process*> current_process{nullptr};  // equals current once it is complete
@@ -176,7 +176,7 @@ int process::set_up() noexcept {
     current_registry.store(membership_.shared);
     service_ = detail::start_helper_thread([this] { serve(); });
     return 0;
-  } catch (const std::system_error& e) {  // no thread
+  } catch (const std::system_error& e) {  // the thread could not be created
     return e.code().value();
   } catch (...) {
     return ENOMEM;
@@ -195,7 +195,7 @@ process::~process() {
     air_->land(*this, true);
   }
   if (shown_to_all_ && !abandoned()) prctl(PR_SET_PTRACER, 0, 0, 0, 0);
-  // Not earlier: the service thread uses it to check whether the holder of a lock is alive.
+  // Not earlier: the service thread uses the registry to check whether the holder of a lock is alive.
   registry* mine = membership_.shared;
   current_registry.compare_exchange_strong(mine, nullptr);
   leave_fabric(membership_);

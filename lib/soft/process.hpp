@@ -38,7 +38,8 @@ class process {
   [[nodiscard]] const registry& fabric() const noexcept { return *membership_.shared; }
   [[nodiscard]] registry& fabric() noexcept { return *membership_.shared; }
   [[nodiscard]] segment& own() noexcept { return *self_.base; }
-  /// The memory regions of this process, by index. Peers read the copy in `own().mrs`, and can write it.
+  /// The memory regions of this process, by index. Peers read the copy in `own().mrs`, which they could also
+  /// write.
   [[nodiscard]] mr_record* regions() noexcept { return self_.regions; }
   [[nodiscard]] peer& self() noexcept { return self_; }
   [[nodiscard]] std::uint32_t slot() const noexcept { return membership_.slot; }
@@ -50,21 +51,21 @@ class process {
   receive_queue_record* take_receive_queue_record();
   void give_back(receive_queue_record* record) noexcept;
   [[nodiscard]] copy_mode copying() const noexcept { return copying_; }
-  /// Whether process_vm_writev stores 8 aligned bytes at once. A kernel that stores halves, as that for POWER
-  /// may, would show a poller half a word: the target copies words itself then.
+  /// Whether process_vm_writev stores 8 aligned bytes at once. If a kernel stores halves, as one for POWER
+  /// may, a poller could see half a word; then the target copies such words itself.
   [[nodiscard]] bool kernel_copies_words() const noexcept { return copies_words_; }
   [[nodiscard]] engine& motor() noexcept { return motor_; }
-  /// What the device grants, refuses and does: never more than it can.
+  /// The device's limits and behaviour by its profile, within what soft0 supports.
   [[nodiscard]] const verbs::device_profile& profile() const noexcept { return profile_; }
-  /// Whether ports decide who reaches whom. Otherwise all ports of the fabric are taken to be alike.
+  /// Whether ports decide which QPs reach each other. Otherwise all ports of the fabric count as alike.
   [[nodiscard]] bool looks_at_ports() const noexcept { return looks_at_ports_; }
-  /// True if the device has failed, as its profile wanted: no queue pair comes back.
+  /// True if the device has failed, as its profile demanded: no queue pair recovers.
   [[nodiscard]] bool failed() const noexcept { return failed_.load(std::memory_order_relaxed); }
   /// The contexts of this process, which learn of events of the device. Guarded by `objects_mutex()`.
   std::vector<context*>& open_contexts() noexcept { return open_contexts_; }
-  /// The first context can be told of events now: they happen from here on.
+  /// Starts the profile's events, now that a first context can receive them.
   void begin_events() noexcept;
-  /// What is counted, since the profile limits it. Each is reserved before its object is made.
+  /// The numbers of objects that the profile limits. Each is reserved before its object is made.
   struct use {
     std::atomic<std::uint64_t> address_handles{0};
     std::atomic<std::uint64_t> memberships{0};
@@ -97,12 +98,12 @@ class process {
            stalled_count_.load(std::memory_order_relaxed) != 0 ||
            own().attention.load(std::memory_order_relaxed) != 0;
   }
-  /// Does pending work and bounced copies, unless another thread is doing so.
+  /// Does pending work and serves bounced copies, unless another thread is doing so.
   void progress() noexcept;
   /// Serves bounced copies requested by peers.
   void serve_bounces() noexcept;
-  /// Acquires the data that other threads wrote in `serve_bounces`: the peers' notifications about it came
-  /// through their own memory.
+  /// Acquires data that other threads wrote in `serve_bounces`: the peers' notifications of it do not
+  /// synchronise with those threads.
   void see_bounces() const noexcept { (void)bounced_.load(std::memory_order_acquire); }
   void wake_service() noexcept;
   /// Writes events of this process's completion queues that peers could not write. The caller holds
@@ -123,8 +124,8 @@ class process {
   std::uint64_t next_name() noexcept { return names_.fetch_add(1, std::memory_order_relaxed) + 1; }
   std::vector<bool>& mr_used() noexcept { return mr_used_; }
 
-  /// Waits until no peer executes a request on a QP of this process (only on `only` if given) that it began
-  /// before this call. False if a stopped peer does not finish.
+  /// Waits until no peer executes a request that it began before this call on a QP of this process (only on
+  /// `only` if given). False if a stopped peer does not finish.
   bool quiesce(queue_pair* only = nullptr) noexcept;
 
   ~process();
@@ -136,7 +137,7 @@ class process {
   void attend() noexcept;
   /// Milliseconds until the next event of the profile; -1 if there is none.
   [[nodiscard]] int until_event() const noexcept;
-  /// Makes what is due happen.
+  /// Raises the events that are due.
   void let_events_happen() noexcept;
   void happen(ibv_event_type what) noexcept;
   void watch(peer& p) noexcept;
@@ -171,13 +172,13 @@ class process {
   std::atomic<bool> failed_{false};
   std::vector<context*> open_contexts_;
   std::atomic<std::int64_t> opened_ns_{0};
-  std::size_t events_past_ = 0;  ///< of the profile
+  std::size_t events_past_ = 0;  ///< number of the profile's events that have happened
   std::unique_ptr<flights> air_;
   std::atomic<bool> abandoned_{false};
-  process* of_parents_ = nullptr;  ///< list of those that forked children have
+  process* of_parents_ = nullptr;  ///< the parents' process objects, in a forked child
   bool shown_to_all_ = false;      ///< by PR_SET_PTRACER
   std::atomic<std::uint64_t> bounced_{0};
-  /// Each true while a thread copies for that slot, whatever peers write there meanwhile.
+  /// Each is true while a thread copies for that slot, whatever peers write there meanwhile.
   std::array<std::atomic<bool>, bounce_slots> serving_{};
   unsigned contexts_ = 0;
 

@@ -93,7 +93,7 @@ void publish(queue_pair& qp) noexcept {
 }  // namespace
 
 void attach(queue_pair& qp) noexcept {
-  // Of a QP number nobody has: requests of the peer then find no answer, and this one's find no peer.
+  // The destination of no QP: requests of the peer then find no answer, and this QP's find no peer.
   constexpr std::uint32_t detached = 1U << 31;
   const bool up = qp.owner->own().port_down.load() == 0;
   qp.record->destination.store(qp.attributes.dest_qp_num | (up ? 0 : detached));
@@ -191,7 +191,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
     const lock_guard lock(qp.record->send_lock, qp.owner->lock_name());
     if (!lock) return EBUSY;
     apply(qp, *a, mask);
-    // A peer may have moved it to ERR meanwhile.
+    // A peer may have moved the QP to ERR meanwhile.
     auto expected = static_cast<std::uint32_t>(from);
     if (from != to && !qp.record->state.compare_exchange_strong(expected, to)) return EINVAL;
     if (to == IBV_QPS_SQD && from != to) run_send_queue(qp, true);
@@ -227,7 +227,7 @@ int destroy_qp(ibv_qp* base) noexcept {
     if (!qp->groups.empty()) return EBUSY;
   }
   if (self.abandoned()) {
-    // The parent's: free only private memory.
+    // It is the parent's: free only private memory.
     qp->groups.clear();
   } else if (const int status = leave_service(*qp, IBV_QPS_RESET)) {
     return status;

@@ -51,14 +51,14 @@ struct stalled_request {
   std::uint64_t fingerprint = 0;
 };
 
-/// RDMA reads and atomic operations: they return data, and later requests need not wait for it.
+/// RDMA reads and atomic operations, which return data; later requests need not wait for the data.
 constexpr bool reads_back(ibv_wr_opcode opcode) noexcept {
   return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
          opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-/// Bytes of an RDMA write that is complete for its initiator, and that are on their way into the memory of
-/// the target.
+/// Bytes of an RDMA write that has completed at its initiator, but is still on its way into the target's
+/// memory.
 struct late_bytes {
   std::uint64_t address;
   std::uint32_t key;
@@ -92,11 +92,11 @@ struct queue_pair : extendable<ibv_qp, ibv_qp_ex> {
 
   // Guarded by record->send_lock.
   std::uint64_t posted = 0;
-  std::uint64_t lines_end = 0;  ///< where the last message whose lines were moved ends, at the target
+  std::uint64_t lines_end = 0;  ///< end of the last message whose lines were moved, at the target
   std::deque<stalled_request> stalled;
   std::vector<late_bytes> late;
   region_cache regions;
-  bool connected_here = false;  ///< its address vector leads into this fabric
+  bool connected_here = false;  ///< its address vector leads to this fabric
   peer* target = nullptr;
   std::int64_t silent_since = 0;
   std::int64_t not_ready_since = 0;
@@ -121,11 +121,11 @@ outcome execute_connected(queue_pair& qp, const work_request& wr) noexcept;
 /// Fast path for the most common request: a short inline RDMA write without completion. Executes it if
 /// nothing prevents that. False, with no effect, in all other cases: then use `execute_now`.
 bool write_at_once(queue_pair& qp, const ibv_send_wr& wr) noexcept;
-/// True for an RDMA write that will succeed. A failing request must not overtake others: the target executes
-/// requests in order, so earlier ones would have been answered.
+/// True for an RDMA write that will succeed. A request that fails must not overtake others: the target
+/// executes requests in order, so earlier ones would have been answered.
 bool is_harmless(queue_pair& qp, const work_request& wr) noexcept;
-/// The target's region with `key` and all of these rights for that range; nullptr if there is none, or no
-/// target. Valid while the caller holds the QP's send lock.
+/// The target's region with `key` if it permits all of these rights for that range; nullptr if not, or if
+/// there is no target. Valid while the caller holds the QP's send lock.
 const region_view* open_region(queue_pair& qp, std::uint32_t key, std::uint64_t address, std::uint64_t bytes,
                                std::uint32_t access) noexcept;
 /// Executes a datagram send. Never waits: undeliverable datagrams are lost.
@@ -143,7 +143,7 @@ inline bool gather(queue_pair& qp, const work_request& wr, std::uint32_t access,
   return true;
 }
 
-/// Takes a QP to RESET or ERR, waits until no peer accesses it any more, and discards or flushes its queues.
+/// Moves a QP to RESET or ERR, waits until no peer accesses it any more, and discards or flushes its queues.
 /// 0, or EBUSY if a stopped peer does not finish.
 int leave_service(queue_pair& qp, ibv_qp_state to) noexcept;
 /// Raises an asynchronous event about a QP.
@@ -160,7 +160,7 @@ bool stall(queue_pair& qp, const work_request& wr) noexcept;
 void run_send_queue(queue_pair& qp, bool all = false) noexcept;
 /// Retries stalled requests, unless another thread is doing so. True if none is left.
 bool advance(queue_pair& qp) noexcept;
-/// The seed decides how long a request is held; data that the program must not read meanwhile is poisoned.
+/// The seed decides how long a request is held; data that the program must not read meanwhile are poisoned.
 void defer(queue_pair& qp, stalled_request& r) noexcept;
 /// Poisons a message whose buffer the program has changed since posting.
 void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept;
@@ -179,9 +179,9 @@ void fail_local(queue_pair& qp) noexcept;
 /// Completes everything that waits on a QP in ERR with WR_FLUSH_ERR. The caller holds the send lock.
 void flush_sends(queue_pair& qp) noexcept;
 void flush_receives(queue_pair& qp) noexcept;
-/// Completes the handling of a peer's invalid request: flush, event.
+/// Completes the handling of an invalid request of a peer: flush, event.
 void take_responder_error(queue_pair& qp) noexcept;
-/// The QP's completion queue has overrun: the QP cannot continue.
+/// Fails the QP because its completion queue has overrun.
 void take_completion_error(queue_pair& qp) noexcept;
 /// Moves a peer's QP to ERR because of an invalid request, and makes its owner raise `event`.
 void fail_responder(peer& target, qp_record& record, ibv_event_type event) noexcept;
@@ -198,7 +198,7 @@ int query_qp_data_in_order(ibv_qp* qp, ibv_wr_opcode opcode, std::uint32_t flags
 int destroy_qp(ibv_qp* qp) noexcept;
 
 address_vector resolve(process& self, const ibv_ah_attr& attributes) noexcept;
-/// Where the ports decide who reaches whom: whether what a QP sends by that path comes to a QP of the peer.
+/// Whether packets that a QP sends by that path reach a QP of the peer, where ports decide.
 bool reaches(queue_pair& qp, const address_vector& path, const peer& target, std::uint32_t qpn) noexcept;
 /// Connects the QP as its attributes say, unless the port is down. The caller holds the send lock.
 void attach(queue_pair& qp) noexcept;

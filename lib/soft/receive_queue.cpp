@@ -30,7 +30,8 @@ receive_entry* entry_at(segment& base, receive_queue_record& queue, std::uint64_
 
 bool peek_receive(segment& base, receive_queue_record& queue, taken_receive& taken) noexcept {
   const std::uint64_t head = queue.head.load(std::memory_order_relaxed);
-  // The owner writes `tail` with each posted receive: takers read it only when they know of no more.
+  // The owner writes `tail` with each posted receive, so takers read it only when they know of no further
+  // receive.
   if (head >= queue.tail_seen.load(std::memory_order_relaxed)) {
     const std::uint64_t tail = queue.tail.load(std::memory_order_acquire);
     if (head == tail) return false;
@@ -149,8 +150,8 @@ int post_receives(process& self, receive_queue& queue, ibv_recv_wr* wr, ibv_recv
       if (bad != nullptr) *bad = wr;
       break;
     }
-    // The owner knows the location of the entry: initiators write to the cache line of the record that
-    // contains it.
+    // The owner knows the location of the entry: it need not read the record, to whose cache line initiators
+    // write.
     const std::uint64_t bytes = entry_bytes(queue.max_sge);
     auto* entry = reinterpret_cast<receive_entry*>(
         at<unsigned char>(self.own(), queue.ring + (tail & queue.mask) * bytes, bytes));

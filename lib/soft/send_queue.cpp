@@ -49,7 +49,7 @@ bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
   return true;
 }
 
-/// Why the peer could not be reached; 0 if the cause is not on this side.
+/// The reason why the peer could not be reached; 0 if it is not on this side.
 std::uint32_t vendor_error(const queue_pair& qp, const work_request& wr) noexcept {
   const bool datagram = qp.qp_type == IBV_QPT_UD;
   const std::uint32_t other =
@@ -126,7 +126,7 @@ void retire(queue_pair& qp, bool all) noexcept {
     finish(qp, r.wr, r.status, r.byte_len);
     qp.stalled.pop_front();
     if (!failed) continue;
-    // Requests that overtook it may have taken effect, but are flushed like all that follow a failure.
+    // Requests that overtook it may have taken effect, but are flushed like all those after a failure.
     for (stalled_request& behind : qp.stalled) behind.executed = false;
     break;
   }

@@ -1,5 +1,5 @@
-// The thread that serves peers that cannot help themselves, watches them, and advances stalled work while the
-// program blocks.
+// The thread that serves peers which cannot access this process's memory, watches them, and advances stalled
+// work while the program blocks.
 #include <algorithm>
 #include <cerrno>
 #include <pthread.h>
@@ -97,7 +97,7 @@ void process::post_owed_events() noexcept {
     if (cq->record->owed.load(std::memory_order_relaxed) == 0 || cq->channel == nullptr) continue;
     cq->record->owed.exchange(0);
     const int to = static_cast<completion_channel*>(cq->channel)->write_end.get();
-    // If the pipe is full, its reader will make room and come here.
+    // If the pipe is full, its reader will make room and then call this function again.
     if (write(to, &cq->name, sizeof cq->name) != ssize_t{sizeof cq->name}) cq->record->owed.store(1);
   }
 }

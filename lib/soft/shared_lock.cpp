@@ -21,7 +21,7 @@ void back_off(unsigned round) noexcept {
     clock::sleep_for(std::chrono::microseconds{50});
 }
 
-/// Whether to check now that the holder is alive. Naps alone are no measure of time: where processes
+/// Whether to check now that the holder is alive. The number of naps does not measure time: where processes
 /// outnumber cores, each yield may take milliseconds.
 static bool is_time_to_look(unsigned round) noexcept {
   return round >= 128 && round % 64 == 0;

@@ -6,18 +6,18 @@
 
 namespace chorale::soft {
 
-/// Maximum wait for a live holder: only a stopped process keeps a lock that long.
+/// Maximum wait for a live holder: only a stopped process holds a lock that long.
 inline constexpr std::int64_t lock_patience_ns = 5'000'000'000;
 
 struct segment;
 
 /// The word: the lower half is the owner (0 = free, otherwise slot + 1 and the slot's generation), the upper
 /// half counts acquisitions, so that an observer can distinguish one hold from the next. Critical sections
-/// publish last: what a dead holder leaves behind is consistent, or its successor repairs it.
+/// publish last: a dead holder leaves consistent data, or its successor repairs them.
 ///
-/// Writer: a holder: what it guards, then the owner 0.
-/// Reader: the next holder: itself as the owner, then what it guards; or who awaits its release.
-/// Pair: release and acquire of the word. Who changes something and then awaits: `orders::behind_lock`.
+/// Writer: a holder: the guarded data, then the owner 0.
+/// Reader: the next holder: itself as the owner, then the guarded data; or a process that awaits the release.
+/// Pair: release and acquire of the word. For a store before awaiting the release: `orders::behind_lock`.
 struct shared_lock {
   std::atomic<std::uint64_t> word;
 

@@ -27,12 +27,12 @@ namespace chorale::soft {
 namespace {
 
 constexpr std::chrono::seconds patience{30};
-/// A process of this user has the name for milliseconds.
+/// A process of this user holds the name for milliseconds only.
 constexpr std::chrono::seconds patience_for_name{2};
 constexpr clock::duration longest_nap = std::chrono::milliseconds{20};
 
-/// Hundreds of waiting processes must not keep the working one from its core: each naps longer each time,
-/// by a different amount than the others.
+/// Hundreds of waiting processes must not keep the working one from its core: each process's naps grow, by
+/// random amounts.
 class naps {
  public:
   void nap() {
@@ -45,9 +45,9 @@ class naps {
   clock::duration longest_ = std::chrono::microseconds{500};
 };
 
-/// A folder in which others can neither remove nor rename what this user makes; empty if there is none.
-/// Where a session of the user, or its launcher, has made one, others cannot take a name in it before
-/// either.
+/// A folder in which other users can neither remove nor rename this user's files; empty if there is none.
+/// Folders made by a session of the user, or by the launcher, come first: other users cannot take a name
+/// there in advance.
 detail::unique_fd own_folder() {
   const auto of_environment = [](const char* variable) {
     const char* value = std::getenv(variable);
@@ -92,7 +92,7 @@ int startup_lock::take(const std::string& prefix) {
     const bool is_late = clock::now() - begun > patience;
     if (status == EWOULDBLOCK && !is_late) continue;
     if (status == EWOULDBLOCK) return ETIMEDOUT;
-    // There is no such lock here. Then the name has to do.
+    // File locks do not work here. Then the name has to do.
     if (name_.get() >= 0) return 0;
     if (is_late) return ETIMEDOUT;
     name_.reset(bind_name(prefix + "/lock"));

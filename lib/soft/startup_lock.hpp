@@ -1,4 +1,4 @@
-// What only one process of a fabric at a time may do: found it, or take a place in it.
+// The lock for operations that only one process of a fabric at a time may do: found it, or take a slot in it.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace chorale::soft {
 
-/// A name that the kernel frees when its holder dies, and a lock that other users can neither take nor
-/// hold. The name is among processes that do not see the same folders, the lock is for when another user
-/// has the name.
+/// A name that the kernel frees when its holder dies, and a lock that other users can neither take nor hold.
+/// The name works among processes that do not see the same folders, the lock if another user has taken the
+/// name.
 class startup_lock {
  public:
   startup_lock() = default;

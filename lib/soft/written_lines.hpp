@@ -1,4 +1,5 @@
-// The cache lines of messages: what was written moves towards its reader, what will be written to the writer.
+// Moves the cache lines of messages: written ones towards the reader, lines about to be written towards the
+// writer.
 #pragma once
 
 #include <cstddef>
@@ -12,12 +13,12 @@
 
 namespace chorale::soft {
 
-/// Messages whose lines are moved: longer than one line, which the reader polls in any case, and short enough
-/// that the reader waits for them rather than reading one part while the next is written.
+/// Messages whose lines are moved: longer than one line, which the reader polls in any case, and so short
+/// that the reader waits for the whole message instead of reading one part while the next is written.
 struct moved_lines {
   static constexpr std::size_t least_bytes = cache_line_bytes + 1;
   static constexpr std::size_t most_bytes = 36 * cache_line_bytes;
-  /// From here on the lines of the next message are fetched as well.
+  /// From this size on the lines of the next message are fetched as well.
   static constexpr std::size_t least_ahead = 4 * cache_line_bytes;
 };
 
@@ -32,14 +33,14 @@ inline bool find_demotion() noexcept {
 }
 inline const bool has_demotion = find_demotion();
 
-/// Moves the lines of what has just been written to the cache that the cores share, as an adapter's writes go
-/// there: a reader on another core finds them sooner. A hint; no effect where the processor cannot.
+/// Moves lines just written to the cache that the cores share, as an adapter's writes go there: a reader on
+/// another core finds them sooner. A hint; no effect if the processor does not support it.
 inline void demote(const unsigned char* from, std::size_t bytes) noexcept {
 #if defined(__x86_64__)
   if (!has_demotion) return;
   const auto first = reinterpret_cast<std::uintptr_t>(from) / cache_line_bytes * cache_line_bytes;
   const auto end = reinterpret_cast<std::uintptr_t>(from) + bytes;
-  // By its bytes, since assemblers want to be told that a processor has it.
+  // As bytes, since assemblers accept the instruction only for processors that have it.
   for (auto line = first; line < end; line += cache_line_bytes)
     asm volatile(".byte 0x0f, 0x1c, 0x00" : : "a"(line) : "memory");
 #else
@@ -48,9 +49,9 @@ inline void demote(const unsigned char* from, std::size_t bytes) noexcept {
 #endif
 }
 
-/// Fetches the lines of what is about to be overwritten from the core that has read them. A hint, which
-/// compilers for any x86-64 translate into a fetch for reading: a store still asks for the line, but not for
-/// its bytes.
+/// Fetches lines about to be overwritten from the core that has read them. A hint, which compilers for any
+/// x86-64 translate into a fetch for reading: a store then still requests ownership of the line, but not its
+/// data.
 inline void fetch_to_write(const unsigned char* to, std::size_t bytes) noexcept {
   const unsigned char* const end = to + bytes;
   to -= reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes;
