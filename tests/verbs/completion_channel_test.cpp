@@ -1,4 +1,4 @@
-// The channel's own: waits that end, taking events, closing in order.
+// The class `completion_channel`: bounded waits, taking events, closing in order.
 #include <signal.h>
 #include <sys/time.h>
 
@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// RC pair of which the right end's receives raise events.
+/// A connected RC pair; completions of the right end's receives raise events.
 struct scene : test::rig {
   scene()
       : channel(device),
@@ -53,7 +53,7 @@ TEST_CASE("an armed queue raises one event for the next completion", "[device]")
   REQUIRE(s.channel.wait_for(5s));
   CHECK(s.channel.get_event() == s.receives.native());
   s.send();
-  CHECK_FALSE(s.channel.wait_for(5ms));  // one event an arming
+  CHECK_FALSE(s.channel.wait_for(5ms));  // one event per arming
   for (int i = 0; i < 3; ++i) CHECK(next_completion(s.receives).status == IBV_WC_SUCCESS);
   CHECK(test::error_of([&] { s.channel.close(); }).code().value() == EBUSY);
   s.left.close();
@@ -62,7 +62,7 @@ TEST_CASE("an armed queue raises one event for the next completion", "[device]")
   s.channel.close();
 }
 
-TEST_CASE("a wait lasts as long as asked, through signals", "[device]") {
+TEST_CASE("a wait lasts as long as requested, despite signals", "[device]") {
   scene s;
   struct sigaction act {
   }, before{};

@@ -19,7 +19,7 @@ using namespace chorale::verbs;
 using chorale::transport::datagram_port;
 using test::error_of;
 
-TEST_CASE("a datagram port that is out of order says so each time that it looks", "[fake]") {
+TEST_CASE("a datagram port whose queue pair has failed reports it at each poll", "[fake]") {
   fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
     const driver* const drivers[]{&fake::real_driver()};
@@ -31,7 +31,7 @@ TEST_CASE("a datagram port that is out of order says so each time that it looks"
     port.add_peer(7);
     const std::byte payload{};
     CHECK(port.send(0, {std::span{&payload, 1}}));
-    // What a queue pair in the error state gives back, and one that was given a bad address before that.
+    // The completion of a queue pair in the error state, and of one that got an invalid address before that.
     for (const ibv_wc_status status : {IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_PROT_ERR}) {
       fake::real().completion = {};
       fake::real().completion.status = status;
@@ -51,7 +51,7 @@ TEST_CASE("a datagram port that is out of order says so each time that it looks"
   CHECK(fake::real().total() == 0);
 }
 
-TEST_CASE("who only sends looks what became of it before half of the send queue is in use", "[fake]") {
+TEST_CASE("a port that only sends polls before half of the send queue is in use", "[fake]") {
   fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
     const driver* const drivers[]{&fake::real_driver()};
@@ -74,7 +74,7 @@ TEST_CASE("who only sends looks what became of it before half of the send queue 
     CHECK(failed.code() == errc::completion_failed);
     CHECK(sent <= sends / 2);
 
-    // None completes: the queue fills, and is never overrun.
+    // No send completes: the queue fills, and never overruns.
     fake::real().poll_result = 0;
     int taken = 0;
     while (taken <= sends && send()) ++taken;
@@ -95,14 +95,14 @@ ibv_gid gid_of(std::initializer_list<int> last_bytes) {
                  [](int byte) { return static_cast<std::uint8_t>(byte); });
   return gid;
 }
-/// Of InfiniBand, RoCE v1, and RoCE v2 on IPv6.
+/// For InfiniBand, RoCE v1, and RoCE v2 on IPv6.
 grh header_from(const ibv_gid& gid) {
   grh bytes{};
   bytes[0] = std::byte{0x60};
   std::memcpy(bytes.data() + 8, gid.raw, sizeof gid.raw);
   return bytes;
 }
-/// Of RoCE v2 on IPv4, where half of it has no meaning.
+/// For RoCE v2 on IPv4, where half of the header is undefined.
 grh ip_header_from(const ibv_gid& gid, int version = 0x45) {
   grh bytes;
   bytes.fill(std::byte{0xdb});
@@ -113,7 +113,7 @@ grh ip_header_from(const ibv_gid& gid, int version = 0x45) {
 
 }  // namespace
 
-TEST_CASE("a datagram is of the rank whose queue pair and address the adapter names", "[fake]") {
+TEST_CASE("a datagram's sender is the rank with the queue pair and address of the completion", "[fake]") {
   fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
     const driver* const drivers[]{&fake::real_driver()};
@@ -135,17 +135,17 @@ TEST_CASE("a datagram is of the rank whose queue pair and address the adapter na
       wc.wc_flags = header != nullptr ? unsigned{IBV_WC_GRH} : 0U;
       return port.is_from(rank, std::span{place}.subspan(grh_bytes), wc);
     };
-    // InfiniBand within a subnet: by the LID; what stands before the data has no meaning.
+    // Within an InfiniBand subnet by the LID; the bytes before the data are undefined.
     CHECK(is_from(0, nullptr, 5, 0x111));
     CHECK_FALSE(is_from(0, nullptr, 6, 0x111));
     CHECK_FALSE(is_from(0, nullptr, 5, 0x112));
-    // Wherever there is a GRH, by the GID: between subnets the LID is the router's.
+    // By the GID if there is a GRH: between subnets the LID is the router's.
     const grh own = header_from(v6);
     const grh other = header_from(gid_of({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 9}));
     CHECK(is_from(0, &own, 99, 0x111));
     CHECK_FALSE(is_from(0, &other, 5, 0x111));
     CHECK_FALSE(is_from(0, &own, 5, 0x112));
-    // IPv4, in the header of the version of RoCE.
+    // IPv4, in the header of the RoCE version.
     const grh of_v1 = header_from(v4);
     const grh of_v2 = ip_header_from(v4);
     const grh no_ip = ip_header_from(v4, 0x60);
@@ -155,7 +155,7 @@ TEST_CASE("a datagram is of the rank whose queue pair and address the adapter na
     CHECK_FALSE(is_from(1, &of_v2, 0, 0x112));
     CHECK_FALSE(is_from(1, &no_ip, 0, 0x111));
     CHECK_FALSE(is_from(1, &another_host, 0, 0x111));
-    // The IPv4 header stands only for a rank that has such an address.
+    // An IPv4 header identifies only a rank that has such an address.
     CHECK_FALSE(is_from(0, &of_v2, 5, 0x111));
   }
   CHECK(fake::real().total() == 0);

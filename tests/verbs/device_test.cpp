@@ -1,4 +1,4 @@
-// A device that is open: what it says of itself, and what is out of its tables.
+// An opened device: its description, and indices outside of its tables.
 #include <algorithm>
 #include <cstdint>
 #include <thread>
@@ -37,11 +37,11 @@ TEST_CASE("the software device is always there, last", "[device]") {
   CHECK(all.back().name == "soft0");
   const device soft0 = device::open("soft0");
   CHECK(soft0.is_soft());
-  // A vendor's number would make programs take it for that vendor's device.
+  // With a real vendor's number programs would take it for that vendor's device.
   CHECK((soft0.attributes().vendor_id & 0x020000U) != 0);
 }
 
-TEST_CASE("what is out of the device's tables", "[device]") {
+TEST_CASE("indices outside of the device's tables", "[device]") {
   const device dev = device::open(test::device_name());
   const auto invalid = [](const auto& act, const std::string& words) {
     const auto e = error_of(act);

@@ -1,4 +1,4 @@
-// What is said about the machine: the limit on locked memory, devices that libibverbs does not show.
+// Remarks about the machine: the limit on locked memory, devices that libibverbs does not show.
 #include "../../lib/verbs/diagnosis.hpp"
 
 #include <filesystem>

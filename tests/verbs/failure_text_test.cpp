@@ -81,7 +81,7 @@ TEST_CASE("devices that cannot be opened", "[fake]") {
   CHECK(fake::real().live["list"] == 0);
 }
 
-TEST_CASE("objects that cannot be made", "[fake]") {
+TEST_CASE("objects that cannot be created", "[fake]") {
   const scene here;
   const device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);
@@ -126,7 +126,7 @@ TEST_CASE("objects that cannot be made", "[fake]") {
         EINVAL, {"LID 9 by port 2", "fake0"});
 }
 
-TEST_CASE("queue pairs that cannot be made", "[fake]") {
+TEST_CASE("queue pairs that cannot be created", "[fake]") {
   const scene here;
   const device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);
@@ -199,7 +199,7 @@ TEST_CASE("work that is refused", "[fake]") {
   check(error_of([&] { srq.arm_limit(7); }), EINVAL, {"limit 7", "below its 5"});
 }
 
-TEST_CASE("forms of a transition that do not fit the queue pair, numbers over 24 bits", "[fake]") {
+TEST_CASE("transitions for another type of queue pair, numbers over 24 bits", "[fake]") {
   const scene here;
   const device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);

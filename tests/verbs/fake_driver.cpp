@@ -15,7 +15,8 @@ machine& machine_of() {
   return instance;
 }
 
-/// The table over one machine. Objects are allocated with new, so that a leak checker sees what is left.
+/// The driver table for one machine. Objects are allocated with new, so that a leak checker sees what is
+/// left.
 template <int Which>
 struct table {
   static machine& m() { return machine_of<Which>(); }

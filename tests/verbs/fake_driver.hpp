@@ -1,4 +1,4 @@
-// A driver without a device: it hands out empty objects, counts them, and fails where a test asks for it.
+// A driver without a device: it hands out empty objects, counts them, and fails as the test demands.
 #pragma once
 
 #include <cstdint>
@@ -30,35 +30,35 @@ struct device {
   std::string name;
   std::vector<port> ports;
   ibv_transport_type transport = IBV_TRANSPORT_IB;
-  int open_errno = 0;  ///< with which opening it fails
+  int open_errno = 0;  ///< the errno of opening it; 0: success
   int max_srq = 100;
   ibv_atomic_cap atomics = IBV_ATOMIC_HCA;
   bool datagrams = true;                 ///< whether it has UD queue pairs
-  std::uint32_t most_inline = 1U << 31;  ///< queue pairs with more cannot be made
+  std::uint32_t most_inline = 1U << 31;  ///< the most inline bytes of a queue pair
 };
 
-/// What the driver has and what happened to it. Each driver has one of its own.
+/// The devices of a driver, and the record of its calls. Each driver has its own.
 struct machine {
   std::vector<device> devices;
-  int list_errno = 0;                   ///< with which listing fails
+  int list_errno = 0;                   ///< the errno of listing; 0: success
   std::map<std::string, int> failures;  ///< entry of the table -> errno with which it fails
-  std::map<std::string, int> live;      ///< kind of object -> how many there are
-  std::uint32_t registrations = 0;      ///< memory regions that were ever made: the lkey of the last
-  std::map<std::uint32_t, std::span<const std::byte>> regions;  ///< registered now, by lkey
-  int poll_result = 0;                                          ///< of ibv_poll_cq
-  ibv_wc completion{};                                          ///< what it gives, so often
-  int post_result = 0;                                          ///< of ibv_post_send and its kin
-  ibv_qp_state state = IBV_QPS_RESET;                           ///< of every queue pair
-  ibv_qp_init_attr created{};                                   ///< what the last queue pair was asked to be
-  int registered_access = 0;                                    ///< what the last memory region allows
-  ibv_qp_attr modified{};  ///< what the last ibv_modify_qp was given, with its mask
+  std::map<std::string, int> live;      ///< kind of object -> number of live ones
+  std::uint32_t registrations = 0;      ///< number of memory regions created so far: the lkey of the last
+  std::map<std::uint32_t, std::span<const std::byte>> regions;  ///< live ones, by lkey
+  int poll_result = 0;                                          ///< the result of ibv_poll_cq
+  ibv_wc completion{};                                          ///< filled in for each polled completion
+  int post_result = 0;                 ///< the result of ibv_post_send and the other posting calls
+  ibv_qp_state state = IBV_QPS_RESET;  ///< of every queue pair
+  ibv_qp_init_attr created{};          ///< attributes of the last ibv_create_qp
+  int registered_access = 0;           ///< access flags of the last memory region
+  ibv_qp_attr modified{};              ///< attributes and mask of the last ibv_modify_qp
   int modified_mask = 0;
 
-  /// Descriptor of asynchronous events, a byte for each of `events`.
+  /// Descriptor of asynchronous events, with a byte for each of `events`.
   int async_fd = -1;
   std::vector<ibv_async_event> events;
 
-  /// Objects of all kinds that there are.
+  /// The number of live objects of all kinds.
   [[nodiscard]] int total() const {
     int sum = 0;
     for (const auto& [kind, count] : live) sum += count;
@@ -66,8 +66,7 @@ struct machine {
   }
 };
 
-/// The two machines, and their drivers named as "rdma-core" and "soft", so that choose() takes them for
-/// these.
+/// The two machines and their drivers, named "rdma-core" and "soft" so that choose() takes them for these.
 machine& real();
 machine& software();
 const chorale::verbs::driver& real_driver();
@@ -77,9 +76,9 @@ const chorale::verbs::driver& software_driver();
 row ipv4_row(std::uint32_t type = IBV_GID_TYPE_ROCE_V2);
 row link_local_row(std::uint32_t type);
 row empty_row();
-/// A row with that address, as IPv6.
+/// A row with that IPv6 address.
 row row_of(const char* address, std::uint32_t type);
-/// A device with one active InfiniBand port, one active Ethernet port with the usual four GID rows.
+/// A device with one active InfiniBand port, or one active Ethernet port with the usual four GID rows.
 device infiniband(const std::string& name);
 device roce(const std::string& name);
 

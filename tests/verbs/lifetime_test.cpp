@@ -1,4 +1,5 @@
-// Every class: made, moved, closed, closed twice, refused; nothing is left over and nothing destroyed twice.
+// Every class: created, moved, closed, closed twice, failing; no object is left over and none destroyed
+// twice.
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -40,7 +41,7 @@ ibv_gid group() {
   return gid;
 }
 
-/// Takes two objects of one class through their lives. `kind` and `destroy` as the fake driver calls them.
+/// Takes two objects of one class through their lives. `kind` and `destroy` are the fake driver's names.
 template <class Object>
 void live_through(Object first, Object second, const char* kind, const char* destroy) {
   const int start = live(kind);
@@ -52,7 +53,7 @@ void live_through(Object first, Object second, const char* kind, const char* des
   CHECK(first.native() == nullptr);
   CHECK(live(kind) == start);
 
-  second = std::move(moved);  // destroys what it had
+  second = std::move(moved);  // destroys its previous object
   CHECK(second.native() == native);
   CHECK(live(kind) == start - 1);
   Object& itself = second;
@@ -63,7 +64,7 @@ void live_through(Object first, Object second, const char* kind, const char* des
   const auto refused = error_of([&] { second.close(); });
   CHECK(refused.code() == std::errc::device_or_resource_busy);
   CHECK_THAT(refused.what(), Contains("fake0"));
-  CHECK(second.native() == native);  // kept, so that closing can be tried again
+  CHECK(second.native() == native);  // kept, so that closing can be retried
   permit();
 
   second.close();
@@ -76,7 +77,7 @@ void live_through(Object first, Object second, const char* kind, const char* des
 
 }  // namespace
 
-TEST_CASE("each verbs object is destroyed once, whether closed, moved or left", "[fake]") {
+TEST_CASE("each verbs object is destroyed once, whether closed, moved or abandoned", "[fake]") {
   const scene here;
   device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);
@@ -164,7 +165,7 @@ TEST_CASE("a membership is left once", "[fake]") {
   CHECK(live("membership") == 0);
 }
 
-TEST_CASE("closed objects refuse to work, and say so", "[fake]") {
+TEST_CASE("closed objects refuse to work, with a reason", "[fake]") {
   const scene here;
   device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);

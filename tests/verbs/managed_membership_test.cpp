@@ -1,4 +1,4 @@
-// Groups that the connection manager asks the fabric for.
+// Multicast groups that the connection manager requests from the fabric.
 #include "../../lib/verbs/managed_membership.hpp"
 
 #include <chrono>
@@ -60,7 +60,7 @@ TEST_CASE("the IPoIB interface of a port") {
   here.write("class/infiniband/mlx5_0/ports/2/pkeys/0", "0xffff\n");
   CHECK(found(1, 0).empty());  // no interface
   interface("eth0", "0\n", "0x0\n", "");
-  CHECK(found(1, 0).empty());  // that is no IPoIB
+  CHECK(found(1, 0).empty());  // not IPoIB
   interface("ib0", "0\n", "0x0\n", "0xffff\n");
   interface("ib0.8001", "0\n", "0x0\n", "0x0001\n");
   interface("ib1", "1\n", "0x0\n", "0xffff\n");
@@ -68,16 +68,16 @@ TEST_CASE("the IPoIB interface of a port") {
   CHECK(found(1, 0) == "ib0");
   CHECK(found(1, 1) == "ib0.8001");  // a limited member of the same partition
   CHECK(found(2, 0) == "ib1");
-  CHECK(found(3, 0) == "ib2");  // as older drivers number ports; the row of the table cannot be read
+  CHECK(found(3, 0) == "ib2");  // port numbers as of older drivers; the row of the table cannot be read
   CHECK(found(4, 0).empty());
 }
 
-TEST_CASE("groups that the subnet administrator makes") {
+TEST_CASE("groups that the subnet administrator creates") {
   CHECK(to_string(of_subnet_administrator(0x01020304)) == "ff12:a01b::102:304");
   CHECK(is_multicast(of_subnet_administrator(0)));
 }
 
-TEST_CASE("ports that the connection manager cannot join to a group", "[fake]") {
+TEST_CASE("ports for which the connection manager cannot join a group", "[fake]") {
   fake::real() = {.devices = {fake::infiniband("ib0"), fake::roce("roce0")}};
   const auto refusal = [](const std::string& name, const ibv_gid& gid, const ibv_gid& group) {
     const driver* const drivers[]{&fake::real_driver()};
@@ -93,7 +93,7 @@ TEST_CASE("ports that the connection manager cannot join to a group", "[fake]") 
   if (managed_membership::is_built()) {
     CHECK_THAT(infiniband.what(), Contains("ff12:a01b::7 on port 1 of ib0") && Contains("IPoIB"));
     CHECK_THAT(version_6.what(), Contains("CHORALE_GID_INDEX"));
-    // An address that no machine has: the kernel has no connection manager, or does not know the address.
+    // An address of no machine: the kernel has no connection manager, or does not know the address.
     ibv_gid nobody = ipv4_group();
     nobody.raw[12] = 192;
     nobody.raw[13] = 0;
@@ -106,7 +106,7 @@ TEST_CASE("ports that the connection manager cannot join to a group", "[fake]") 
   }
 }
 
-TEST_CASE("a port joins a group by the connection manager, and leaves it", "[device]") {
+TEST_CASE("a port joins a group through the connection manager, and leaves it", "[device]") {
   test::rig rig;
   if (rig.device.is_soft()) return test::skip("soft0 has no connection manager");
   if (!managed_membership::is_built()) return test::skip("built without librdmacm");
@@ -134,7 +134,7 @@ TEST_CASE("a port joins a group by the connection manager, and leaves it", "[dev
     send.wr.ud.remote_qpn = 0xffffff;
     send.wr.ud.remote_qkey = test::qkey;
     member.post_send(send);
-    // Its own datagram comes back, as it comes to each member.
+    // The sender's own datagram comes back, as to each member.
     bool received = false;
     for (int i = 0; i < 2; ++i) {
       const ibv_wc wc = test::next_completion(rig.queue);
@@ -150,7 +150,7 @@ TEST_CASE("a port joins a group by the connection manager, and leaves it", "[dev
 
 namespace {
 
-/// A connection manager that a test makes up. The library calls that of the system while there is none.
+/// A fake connection manager. The library calls the system's while there is none.
 struct made_up_manager {
   explicit made_up_manager(const device& owner) {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
@@ -188,7 +188,7 @@ auto in_the_system(Function*, const char* name) {
 
 }  // namespace
 
-// In place of librdmacm's, for the library too.
+// Replaces librdmacm's functions, for the library too.
 #define MADE_UP extern "C" __attribute__((visibility("default")))
 MADE_UP rdma_event_channel* rdma_create_event_channel() {
   if (auto* made = made_up_manager::current) return &made->channel;
@@ -239,7 +239,8 @@ MADE_UP int rdma_ack_cm_event(rdma_cm_event* event) {
   return 0;
 }
 
-TEST_CASE("whoever misses something from a group hears that the fabric has ended the membership", "[fake]") {
+TEST_CASE("a receiver that misses datagrams of a group learns that the fabric has ended the membership",
+          "[fake]") {
   if (!managed_membership::is_built()) return test::skip("built without librdmacm");
   if (dlsym(RTLD_DEFAULT, "rdma_join_multicast") != reinterpret_cast<void*>(&rdma_join_multicast))
     return test::skip("a sanitizer keeps the program's functions from taking the place of librdmacm's");

@@ -1,4 +1,4 @@
-// The device that the communicators of a process share, and what it reports of itself.
+// The device that the communicators of a process share, and its own reports.
 #include <atomic>
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -31,7 +31,7 @@ int fork_preparations = 0;
 std::mutex preparing;
 std::atomic<bool> is_preparing = false;
 
-/// A fake device that reports what a test says.
+/// A fake device whose reports the test chooses.
 struct reporting {
   reporting() {
     REQUIRE(pipe2(ends, O_CLOEXEC) == 0);
@@ -59,7 +59,7 @@ struct reporting {
 
 }  // namespace
 
-// In place of libibverbs's, for the library too.
+// Replaces libibverbs's functions, for the library too.
 extern "C" {
 __attribute__((visibility("default"))) ibv_fork_status ibv_is_fork_initialized() {
   is_preparing = true;
@@ -74,7 +74,7 @@ __attribute__((visibility("default"))) int ibv_fork_init() {
 
 namespace {
 
-/// Says why if not.
+/// Prints a reason if not.
 bool takes_the_place_of_libibverbs() {
   if (rdma_core() == nullptr) return test::skip("built without libibverbs"), false;
   if (dlsym(RTLD_DEFAULT, "ibv_fork_init") == reinterpret_cast<void*>(&ibv_fork_init)) return true;
@@ -94,7 +94,7 @@ TEST_CASE("libibverbs is told of fork() where the kernel needs it, before anythi
   fork_status = IBV_FORK_UNNEEDED;
 }
 
-TEST_CASE("a child opens devices, whatever threads of its parent are at") {
+TEST_CASE("a child opens devices, whatever its parent's threads were doing") {
   if (!takes_the_place_of_libibverbs()) return;
   const device_info none{.name = "none", .provider = rdma_core()};
   const auto outcome = [&] { return error_of([&] { opened_device::of(none); }).code(); };
@@ -113,7 +113,7 @@ TEST_CASE("a child opens devices, whatever threads of its parent are at") {
   CHECK(in_parent == chorale::errc::no_device);
 }
 
-TEST_CASE("a process opens a device once; simulated and other devices are each rank's own") {
+TEST_CASE("a process opens a device once; each rank opens simulated and other devices separately") {
   const auto soft0 = list_devices(std::vector<const driver*>{soft()}).at(0);
   auto one = opened_device::of(soft0);
   CHECK(opened_device::of(soft0) == one);
@@ -127,7 +127,7 @@ TEST_CASE("a process opens a device once; simulated and other devices are each r
   CHECK(fake::real().total() == 0);
 }
 
-TEST_CASE("ports with the same settings are of one choice while it is in use") {
+TEST_CASE("ports with the same settings share a choice while it is in use") {
   using chorale::transport::device_port;
   chorale::config c;
   c.device = "soft0";
@@ -141,7 +141,7 @@ TEST_CASE("ports with the same settings are of one choice while it is in use") {
   CHECK(other.opened() == one.opened());
 }
 
-TEST_CASE("a device's own reports say what is wrong with it until it is put right", "[fake]") {
+TEST_CASE("a device's own reports name its fault until it is repaired", "[fake]") {
   const reporting here;
   device_watch& watch = *here.opened->watch;
   CHECK(watch.trouble().empty());
@@ -158,7 +158,7 @@ TEST_CASE("a device's own reports say what is wrong with it until it is put righ
   CHECK_THAT(watch.trouble(), Contains("LID changed") && !Contains("down"));
 }
 
-TEST_CASE("a device that has failed has failed for all who use it", "[fake]") {
+TEST_CASE("a device that has failed has failed for all its users", "[fake]") {
   const reporting here;
   here.report(IBV_EVENT_DEVICE_FATAL);
   for (int i = 0; i < 2; ++i) {

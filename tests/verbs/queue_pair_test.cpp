@@ -1,4 +1,4 @@
-// A queue pair's way through its states, and what may be posted in them.
+// A queue pair's states, and the requests that may be posted in them.
 #include <catch2/catch.hpp>
 
 #include "support.hpp"
@@ -90,14 +90,14 @@ TEST_CASE("posting in the wrong state and over the limits", "[device]") {
   pair.to_init({.port = r.port.number, .access = 0});
   std::uint32_t posted = 0;
   while (posted < 4 * pair.recv_depth() && pair.try_post_recv(receive) == 0) ++posted;
-  // Real devices may have more room than they grant.
+  // Real devices may have more entries than they grant.
   CHECK(posted >= pair.recv_depth());
   if (r.device.is_soft()) CHECK(posted == pair.recv_depth());
   const auto full = error_of([&] { pair.post_recv(receive); });
   CHECK(full.code().value() == ENOMEM);
   CHECK_THAT(full.what(), Contains("receive requests are posted"));
 
-  // All of them come back when the queue pair fails, and none after a reset.
+  // All of them are flushed when the queue pair fails, and none after a reset.
   pair.to_error();
   for (std::uint32_t i = 0; i < posted; ++i) CHECK(next_completion(r.queue).status == IBV_WC_WR_FLUSH_ERR);
   pair.to_reset();

@@ -1,4 +1,4 @@
-// What the classes say when the device refuses, on a device. (That it refuses is `conformance/`'s matter.)
+// The errors of the classes when a real device refuses. (Whether it refuses is tested in `conformance/`.)
 #include <catch2/catch.hpp>
 
 #include <chorale/verbs/address_handle.hpp>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 using test::error_of;
 using test::next_completion;
 
-TEST_CASE("a request that cannot be posted is named with its cause", "[device]") {
+TEST_CASE("the error of a refused request names request and cause", "[device]") {
   test::connected c;
   ibv_sge piece = c.piece(0, 8);
   std::vector<char> large(c.left.inline_bytes() + 1);
@@ -24,7 +24,7 @@ TEST_CASE("a request that cannot be posted is named with its cause", "[device]")
   wanted.send_flags |= IBV_SEND_INLINE;
   CHECK_THAT(error_of([&] { c.left.post_send(wanted); }).what(), Contains("inline bytes"));
 
-  // Nobody receives: they all wait.
+  // There are no receives, so all requests wait.
   wanted = test::request(IBV_WR_SEND, piece);
   std::uint32_t posted = 0;
   while (posted < 4 * c.left.send_depth() && c.left.try_post_send(wanted) == 0) ++posted;

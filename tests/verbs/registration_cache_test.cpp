@@ -1,5 +1,5 @@
-// The cache of registrations over a fake driver: what is registered when, and that no registration of memory
-// that went away is ever used again.
+// The registration cache over a fake driver: when memory is registered, and that registrations of unmapped
+// memory are never used again.
 #include <algorithm>
 #include <cstdlib>
 #include <iostream>
@@ -68,7 +68,7 @@ scene cached() {
   return scene{chorale::registration_policy::automatic, true};
 }
 
-/// Pages of their own, at a chosen address if one is given.
+/// Separate pages, at a chosen address if one is given.
 std::span<std::byte> map(std::size_t pages, void* where = nullptr) {
   void* at = mmap(where, pages * page, PROT_READ | PROT_WRITE,
                   MAP_PRIVATE | MAP_ANONYMOUS | (where != nullptr ? MAP_FIXED : 0), -1, 0);
@@ -83,14 +83,14 @@ std::uint32_t made() {
 bool alive(std::uint32_t lkey) {
   return fake::real().regions.contains(lkey);
 }
-/// True if the region of that key has all of the memory.
+/// True if the region of that key covers the memory.
 bool covers(std::uint32_t lkey, std::span<const std::byte> memory) {
   const auto at = fake::real().regions.find(lkey);
   return at != fake::real().regions.end() && at->second.data() <= memory.data() &&
          at->second.data() + at->second.size() >= memory.data() + memory.size();
 }
 
-/// Whether the kernel tells of unmapped memory here; if not, says that the test is skipped.
+/// Whether the kernel reports unmapped memory here; if not, prints that the test is skipped.
 bool can_watch(scene& s) {
   if (s.cache->guarantee() == registration_guarantee::watched) return true;
   WARN(
@@ -103,7 +103,7 @@ bool can_watch(scene& s) {
 
 }  // namespace
 
-TEST_CASE("remote atomics are asked for only of devices that have them", "[fake]") {
+TEST_CASE("remote atomic access is requested only from devices that have it", "[fake]") {
   for (const bool has_atomics : {true, false}) {
     fake::real() = {.devices = {fake::infiniband("fake0")}};
     fake::real().devices[0].atomics = has_atomics ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE;
@@ -128,7 +128,7 @@ TEST_CASE("memory is registered once, in whole pages, and found again", "[regist
   CHECK(first.rkey() != first.lkey());
   const auto inside = s.cache->find(memory.subspan(page, 1), rights::remote);
   CHECK(inside.lkey() == first.lkey());
-  // A source needs no more rights than others have given; the reverse does not hold.
+  // Existing registrations have enough rights for a source; the reverse does not hold.
   CHECK(s.cache->find(memory.first(10), rights::read).lkey() == first.lkey());
   CHECK(made() == 1);
   const auto other = s.cache->find(memory.last(page), rights::read);
@@ -144,13 +144,13 @@ TEST_CASE("memory is registered once, in whole pages, and found again", "[regist
   munmap(memory.data(), memory.size());
 }
 
-TEST_CASE("a larger registration takes the place of those it covers", "[registration]") {
+TEST_CASE("a larger registration replaces those that it covers", "[registration]") {
   scene s = cached();
   const auto memory = map(8);
   const auto kept = s.cache->find(memory.subspan(2 * page, page), rights::remote);
   static_cast<void>(s.cache->find(memory.subspan(5 * page, page), rights::remote));
   const auto all = s.cache->find(memory, rights::remote);
-  // One is still in use, so that it must stay registered until it is not.
+  // One is still in use, so it must stay registered until it no longer is.
   CHECK(alive(kept.lkey()));
   CHECK(fake::real().live["mr"] == 2);
   CHECK(s.cache->statistics().entries == 1);
@@ -158,7 +158,8 @@ TEST_CASE("a larger registration takes the place of those it covers", "[registra
   munmap(memory.data(), memory.size());
 }
 
-TEST_CASE("the bounds hold, least recently used first, but for what is in use", "[registration]") {
+TEST_CASE("the bounds hold by evicting the least recently used, except registrations in use",
+          "[registration]") {
   SECTION("entries") {
     scene s{chorale::registration_policy::automatic, true, 3};
     const auto memory = map(10);
@@ -167,7 +168,7 @@ TEST_CASE("the bounds hold, least recently used first, but for what is in use", 
     };
     for (std::size_t i = 0; i < 3; ++i) static_cast<void>(use(i));
     static_cast<void>(use(0));
-    static_cast<void>(use(3));  // takes the place of 1
+    static_cast<void>(use(3));  // replaces 1
     CHECK(s.cache->statistics().evictions == 1);
     const auto before = made();
     static_cast<void>(use(0));
@@ -198,7 +199,7 @@ TEST_CASE("the bounds hold, least recently used first, but for what is in use", 
     static_cast<void>(s.cache->find(memory.first(page), rights::remote));
     fake::real().failures["reg_mr"] = ENOMEM;
     CHECK_THROWS_AS(s.cache->find(memory.last(page), rights::remote), chorale::error);
-    // What was only kept for later went first.
+    // Registrations that were not in use were evicted first.
     CHECK(fake::real().live["mr"] == 0);
     fake::real().failures["reg_mr"] = EFAULT;
     CHECK_THROWS_AS(s.cache->find(memory.last(page), rights::remote), chorale::error);
@@ -210,7 +211,7 @@ TEST_CASE("the bounds hold, least recently used first, but for what is in use", 
 }
 
 #ifdef UFFD_USER_MODE_ONLY
-TEST_CASE("where the kernel does not tell of unmapped memory, nothing is kept", "[registration]") {
+TEST_CASE("where the kernel does not report unmapped memory, no registration is kept", "[registration]") {
   if (support::threads_watched) {
     WARN("skipped: ThreadSanitizer cannot start threads in the forked child of a process with threads");
     return;
@@ -231,14 +232,14 @@ TEST_CASE("where the kernel does not tell of unmapped memory, nothing is kept", 
     WARN("skipped: no seccomp filter, or no userfaultfd() without the flag that old kernels do not know");
     return;
   }
-  // As kernels before 5.11 do.
+  // As in kernels before 5.11.
   CHECK(guarantee_under([] {
           return robustness::forbid_with(SYS_userfaultfd, UFFD_USER_MODE_ONLY, EINVAL);
         }) == static_cast<int>(registration_guarantee::watched));
 }
 #endif
 
-TEST_CASE("nothing is kept longer than an operation if nothing else is safe", "[registration]") {
+TEST_CASE("registrations end with the operation if nothing else is safe", "[registration]") {
   scene s{chorale::registration_policy::per_operation, true};
   CHECK(s.cache->guarantee() == registration_guarantee::per_operation);
   const auto memory = map(2);
@@ -253,7 +254,7 @@ TEST_CASE("nothing is kept longer than an operation if nothing else is safe", "[
   munmap(memory.data(), memory.size());
 }
 
-TEST_CASE("memory given back to a device is forgotten by all caches", "[registration]") {
+TEST_CASE("memory freed by a device is dropped from all caches", "[registration]") {
   scene s = cached();
   registration_cache another{*s.domain, chorale::config{}, true, IBV_ACCESS_REMOTE_WRITE};
   const auto memory = map(6);
@@ -268,14 +269,14 @@ TEST_CASE("memory given back to a device is forgotten by all caches", "[registra
   CHECK(s.cache->find(memory.first(page), rights::remote).lkey() != in_use.lkey());
   CHECK(another.find(memory.subspan(2 * page, page), rights::remote).lkey() != there);
   CHECK_FALSE(alive(there));
-  // More at once than anybody remembers: then nothing is trusted.
+  // More ranges at once than are remembered: then no registration is trusted.
   const auto last = another.find(memory.last(page), rights::remote).lkey();
   for (int i = 0; i < 3000; ++i) s.cache->forget(memory.data(), 1);
   CHECK(another.find(memory.last(page), rights::remote).lkey() != last);
   munmap(memory.data(), memory.size());
 }
 
-TEST_CASE("what is unmapped, moved or emptied is registered anew", "[registration][watched]") {
+TEST_CASE("memory that was unmapped, moved or emptied is registered anew", "[registration][watched]") {
   scene s{chorale::registration_policy::watched, true};
   if (!can_watch(s)) return;
   auto memory = map(8);
@@ -294,7 +295,7 @@ TEST_CASE("what is unmapped, moved or emptied is registered anew", "[registratio
     map(8, memory.data());
   }
   SECTION("mremap, and other pages at the old address") {
-    // Watching divides a mapping, and the system moves one piece at a time.
+    // Watching splits a mapping, and the system moves one piece at a time.
     const auto piece = memory.subspan(page, 3 * page);
     void* moved =
         mremap(piece.data(), piece.size(), piece.size(), MREMAP_MAYMOVE | MREMAP_FIXED, map(3).data());
@@ -313,12 +314,12 @@ TEST_CASE("what is unmapped, moved or emptied is registered anew", "[registratio
   }
   const auto after = key();
   CHECK(after != before);
-  // Gone before the new one was made, or nobody could tell which is which.
+  // Deregistered before the new one was created; otherwise the two could not be distinguished.
   CHECK_FALSE(alive(before));
   CHECK(alive(after));
   CHECK(s.cache->statistics().invalidations == 1);
   CHECK(key() == after);
-  // What does not touch it harms nothing.
+  // Unmapping other memory has no effect.
   munmap(map(3).data(), 3 * page);
   CHECK(key() == after);
   munmap(memory.data(), memory.size());
@@ -349,10 +350,10 @@ TEST_CASE("a child that writes, unmaps and exits disturbs no registration", "[re
   munmap(memory.data(), memory.size());
 }
 
-TEST_CASE("an allocator that is watched does not wait for its watcher", "[registration][watched]") {
+TEST_CASE("a watched allocator does not wait for its watcher", "[registration][watched]") {
   scene s{chorale::registration_policy::watched, true, 64};
   if (!can_watch(s)) return;
-  // Large blocks are mapped and unmapped by malloc itself, some of them while the cache drops registrations.
+  // malloc itself maps and unmaps large blocks, some of them while the cache drops registrations.
   std::mt19937_64 chance{seed()};
   std::vector<std::vector<std::byte>> blocks(16);
   std::uint64_t stale = 0;
@@ -374,7 +375,7 @@ TEST_CASE("random use of the cache against a model of what is mapped", "[registr
   std::mt19937_64 chance{seed()};
   constexpr std::size_t pages = 64;
   const auto area = map(pages);
-  // The time at which each page was mapped, and at which each registration was made.
+  // The time at which each page was mapped, and that of each registration.
   std::vector<std::uint64_t> mapped(pages, 0);
   std::map<std::uint32_t, std::uint64_t> registered;
   std::uint64_t wrong = 0;

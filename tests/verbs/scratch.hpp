@@ -1,4 +1,4 @@
-// A directory of a test's own.
+// A temporary directory for a test.
 #pragma once
 
 #include <filesystem>
@@ -10,7 +10,7 @@
 
 namespace test {
 
-/// Removed at the end.
+/// A directory that is removed at the end.
 struct scratch {
   scratch() {
     std::string name = (std::filesystem::temp_directory_path() / "chorale-verbs-XXXXXX").string();
@@ -21,7 +21,7 @@ struct scratch {
     std::error_code ignored;
     std::filesystem::remove_all(path, ignored);
   }
-  /// A file below `path` with this text, and the folders that it lies in.
+  /// Writes a file below `path` with this text, and creates its folders.
   void write(const std::filesystem::path& file, const std::string& text) const {
     std::filesystem::create_directories((path / file).parent_path());
     std::ofstream{path / file} << text;

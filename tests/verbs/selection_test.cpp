@@ -1,4 +1,4 @@
-// choose(): which device, port, GID, MTU; every setting that does not fit, and what is remarked.
+// choose(): device, port, GID and MTU; every setting that does not fit, and the remarks.
 #include <algorithm>
 #include <cerrno>
 #include <sched.h>
@@ -23,7 +23,7 @@ using test::error_of;
 
 namespace {
 
-/// Real devices as given, and one software device, an InfiniBand port with an MTU of 4096.
+/// Real devices as given, and one software device: an InfiniBand port with an MTU of 4096.
 struct scene {
   explicit scene(std::vector<fake::device> real) {
     fake::real() = {.devices = std::move(real)};
@@ -46,7 +46,7 @@ fake::device down(fake::device d, ibv_port_state state = IBV_PORT_DOWN) {
   return d;
 }
 
-/// Exactly one of the remarks has all the words.
+/// Exactly one of the remarks contains all the words.
 void check_remark(const choice& c, std::initializer_list<const char*> words) {
   const auto matching = std::count_if(c.remarks.begin(), c.remarks.end(), [&](const std::string& r) {
     return std::all_of(words.begin(), words.end(),
@@ -58,7 +58,7 @@ void check_remark(const choice& c, std::initializer_list<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("ranks of a host take the devices of a list in turns", "[fake]") {
+TEST_CASE("ranks of a host take the devices of a list in turn", "[fake]") {
   const scene here({fake::infiniband("ib0"), fake::infiniband("ib1"), fake::roce("roce0")});
   const auto turn = [&](const char* list, int local_rank) {
     return choose({.device = list}, here.drivers, local_rank);
@@ -78,7 +78,7 @@ TEST_CASE("ranks of a host take the devices of a list in turns", "[fake]") {
     CHECK(e.code() == errc::invalid_argument);
     CHECK_THAT(e.what(), Contains("CHORALE_DEVICE") && Contains("comma"));
   }
-  // Each rank minds its own device only: another host may have what this one has not.
+  // Each rank checks its own device only: another host may have a device that this one lacks.
   CHECK(turn("ib1,nosuch", 0).device.name == "ib1");
   const auto missing = error_of([&] { static_cast<void>(turn("ib1,nosuch", 1)); });
   CHECK(missing.code() == errc::no_device);
@@ -306,7 +306,7 @@ TEST_CASE("a device without datagrams, which all transports need, is passed over
   const auto e = error_of([&] { static_cast<void>(pick({.device = "ib0"})); });
   CHECK(e.code() == errc::unsupported);
   CHECK_THAT(e.what(), Contains("UD") && Contains("CHORALE_DEVICE"));
-  // What is missing of this host is another matter.
+  // A lack of resources on this host does not rule the device out.
   fake::real().failures["create_qp"] = ENOMEM;
   CHECK(error_of([&] { static_cast<void>(pick({.device = "roce0"})); }).code() ==
         std::errc::not_enough_memory);
@@ -316,7 +316,7 @@ TEST_CASE("a device without datagrams, which all transports need, is passed over
   CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
 }
 
-TEST_CASE("InfiniBand, then RoCE that is routed, then other RoCE", "[fake]") {
+TEST_CASE("InfiniBand, then routable RoCE, then other RoCE", "[fake]") {
   auto local = fake::roce("roce0");
   local.ports[0].gids.resize(2);
   const scene here({local, fake::roce("roce1"), fake::infiniband("ib0"), fake::infiniband("ib1")});
@@ -332,7 +332,7 @@ TEST_CASE("InfiniBand, then RoCE that is routed, then other RoCE", "[fake]") {
   CHECK_THAT(here.pick().why, Contains("only RDMA device"));
 }
 
-TEST_CASE("a device of another NUMA node than all cores of the thread is elsewhere") {
+TEST_CASE("a device counts as remote on another NUMA node than all cores of the thread") {
   const test::scratch there;
   cpu_set_t mine;
   REQUIRE(sched_getaffinity(0, sizeof mine, &mine) == 0);

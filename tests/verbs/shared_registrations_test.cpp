@@ -1,4 +1,4 @@
-// What caches of a process share: each device's registrations, among those whose settings agree.
+// Registrations that the caches of a process share: per device, among caches with the same settings.
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -17,7 +17,7 @@ using namespace chorale::transport;
 using rights = registration_cache::rights;
 
 TEST_CASE("caches of a protection domain share registrations if their settings agree", "[registration]") {
-  constexpr std::size_t piece = 65536;  // of any machine a page, or several
+  constexpr std::size_t piece = 65536;  // a page, or several, on any machine
   fake::real() = {.devices = {fake::infiniband("fake0")}};
   const std::vector<const chorale::verbs::driver*> drivers{&fake::real_driver()};
   const auto device = chorale::verbs::device::open("fake0", drivers);
@@ -43,7 +43,7 @@ TEST_CASE("caches of a protection domain share registrations if their settings a
   CHECK(other->statistics().entries == 1);
   CHECK((fewer->statistics().entries == 0 && apart->statistics().entries == 0));
 
-  // Each by a thread of its own.
+  // Each in its own thread.
   const auto use = [&](registration_cache& cache, std::size_t from) {
     for (std::size_t i = 0; i < 2000; ++i) {
       const auto held = cache.find(memory.subspan((from + i) % 8 * piece, piece), rights::remote);
@@ -54,7 +54,7 @@ TEST_CASE("caches of a protection domain share registrations if their settings a
   use(*one, 1);
   beside.join();
   CHECK(one->statistics().hits + one->statistics().misses == 2001);
-  // The first to end takes nothing along that another may use.
+  // The first to end removes no registration that the other may use.
   other.reset();
   const auto held = one->find(memory.last(piece), rights::remote);
   one->forget(memory.data(), memory.size());

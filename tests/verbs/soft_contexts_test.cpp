@@ -1,4 +1,4 @@
-// The adapter's cache of the contexts of queue pairs: what misses it, and what a miss takes.
+// The adapter's cache of queue pair contexts: its misses, and their cost.
 #include <chrono>
 #include <map>
 #include <string>
@@ -17,7 +17,7 @@ using namespace soft_test;
 using chorale::verbs::read_soft_counters;
 
 TEST_CASE("Few connections stay in the adapter's cache, many do not", "[contexts]") {
-  // On the immediate engine where a miss costs something; on the deferred one always.
+  // On the immediate engine if a miss has a cost; on the deferred engine always.
   const char* miss = GENERATE("0", "1");
   const bool immediate = GENERATE(false, true);
   if (immediate && *miss == '0') return;
@@ -48,7 +48,7 @@ TEST_CASE("Few connections stay in the adapter's cache, many do not", "[contexts
   CHECK(misses(64) > 1000);
 }
 
-TEST_CASE("A miss of the adapter's cache takes its time, and nothing is counted where it takes none",
+TEST_CASE("A miss of the adapter's cache takes its time, and without a cost no miss is counted",
           "[contexts]") {
   struct elapsed final : chorale::time_source {
     chorale::clock::time_point now() noexcept override { return chorale::clock::time_point{} + slept; }
@@ -87,7 +87,7 @@ TEST_CASE("A miss of the adapter's cache takes its time, and nothing is counted 
     soft().destroy_qp(ud);
     return std::pair{counted, time.slept};
   };
-  // Both ends of each message are one queue pair: its first use misses, its second hits.
+  // Both ends of each message are the same queue pair: the first use misses, the second hits.
   const auto [charged, took] = run({{"CHORALE_SOFT_CONTEXT_MISS_NS", "700"}});
   CHECK(charged.context_misses == 2);
   CHECK(charged.context_hits == 2);

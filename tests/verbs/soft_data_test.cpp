@@ -44,7 +44,8 @@ std::string rc_pair(const path& p, Active active, Passive passive) {
   return run_pair(side(active), side(passive));
 }
 
-/// On a core of its own, where there are two: a writer and a reader in turns on one core never meet half way.
+/// Pins the process to a core of its own, if there are two: a writer and a reader that alternate on one core
+/// never overlap.
 void stay_on_core(int which) {
   cpu_set_t allowed;
   if (sched_getaffinity(0, sizeof allowed, &allowed) != 0 || CPU_COUNT(&allowed) < 2) return;
@@ -71,7 +72,7 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
   const auto report = rc_pair(
       p,
       [](wire& line, node& n, ibv_qp* qp, memory& m, const address& other) {
-        // Written in pieces of odd sizes at odd places; the passive side fills in what it expects by itself.
+        // Written in pieces of odd sizes at odd offsets; the passive side computes the expected bytes itself.
         for (std::size_t i = 0; i < 300'000; ++i) m.data[i] = static_cast<unsigned char>(i * 7 + 3);
         expect(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 100'001), sge(m, 100'001, 0), sge(m, 100'001, 199'999)},
                     IBV_SEND_SIGNALED, other.memory + 5, other.rkey) == 0,
@@ -168,7 +169,7 @@ TEST_CASE("RC moves data between processes on each copy path", "[soft]") {
 
 namespace {
 
-/// Polls memory alone, as programs do; says what became of the queue pair if nothing comes for long.
+/// Polls only memory, as programs do; reports the state of the queue pair if nothing arrives for long.
 template <class HasCome>
 void poll_until(node& n, ibv_qp* qp, std::uint64_t round, HasCome&& has_come) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{40};
@@ -185,12 +186,12 @@ void poll_until(node& n, ibv_qp* qp, std::uint64_t round, HasCome&& has_come) {
 
 }  // namespace
 
-TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
+TEST_CASE("A poller of the last word sees all bytes before it", "[soft]") {
   const path p = GENERATE(from_range(std::begin(paths), std::next(std::begin(paths), 2)));
   const auto size = GENERATE(as<std::size_t>{}, 8, 16, 24, 64, 256, 1000, 1024, 4096, 65536);
   INFO(p.name << ", " << size << " bytes");
   const std::uint64_t rounds = size > 4096 ? 1000 : 4000;
-  // Where other programs want the cores, a round takes milliseconds: then fewer do.
+  // Where other programs use the cores, a round takes milliseconds: then there are fewer rounds.
   constexpr auto patience = std::chrono::seconds{2};
   constexpr std::uint64_t last_round = 1ULL << 63;
   const auto report = rc_pair(
@@ -225,7 +226,7 @@ TEST_CASE("A poller of the last word sees all that came before it", "[soft]") {
             seen = last.load(std::memory_order_acquire);
             return (seen & ~last_round) == round;
           });
-          // From the end: a reader from the beginning would run behind the writer, and never catch it.
+          // Backwards: a forward reader would stay behind the writer, and never catch it.
           for (std::size_t i = size / 8; i-- > 0;) torn += words[i] != seen;
           expect(post(qp, IBV_WR_RDMA_WRITE, {{reinterpret_cast<std::uint64_t>(&round), 8, 0}},
                       unsigned{IBV_SEND_INLINE} | (round % 100 == 0 ? unsigned{IBV_SEND_SIGNALED} : 0U),

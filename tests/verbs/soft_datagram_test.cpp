@@ -136,7 +136,7 @@ TEST_CASE("A completion channel wakes a process that blocks", "[soft]") {
           line.meet();
           expect(poll(&p, 1, 20) == 0, "one event for two completions");
           wait(n.recv_cq);
-          // A completion that is there already fires nothing; neither does an unsolicited one.
+          // A completion that is already there fires no event; neither does an unsolicited one.
           expect(ibv_req_notify_cq(n.recv_cq, 1) == 0, "arm for solicited");
           line.meet();
           line.meet();

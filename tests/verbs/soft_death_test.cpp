@@ -27,7 +27,7 @@ int names_in_use() {
   return count;
 }
 
-/// A process with a QP that is ready for writes, until it is killed.
+/// A process with a QP that is ready to receive writes, until it is killed.
 void sit(wire& line) {
   node n;
   ibv_qp* qp = make_qp(n, IBV_QPT_RC);
@@ -40,7 +40,7 @@ void sit(wire& line) {
 
 }  // namespace
 
-TEST_CASE("A killed peer is silence, then a retry error", "[soft]") {
+TEST_CASE("A killed peer is silent, then causes a retry error", "[soft]") {
   node n;
   ibv_qp* qp = make_qp(n, IBV_QPT_RC);
   {
@@ -58,7 +58,7 @@ TEST_CASE("A killed peer is silence, then a retry error", "[soft]") {
       REQUIRE(wait(n.send_cq).status == IBV_WC_SUCCESS);
     }
     peer.kill();
-    // Until the death is known writes may still go into its memory.
+    // Until the death is detected writes may still go into its memory.
     for (int i = 0; i < 2000; ++i) {
       ibv_wc wc{};
       if (post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 64)}, IBV_SEND_SIGNALED, to.memory, to.rkey) != 0) break;
@@ -74,7 +74,7 @@ TEST_CASE("A killed peer is silence, then a retry error", "[soft]") {
   CHECK(soft().destroy_qp(qp) == 0);
 }
 
-TEST_CASE("Processes killed in the midst of traffic leave the others well, and nothing behind", "[soft]") {
+TEST_CASE("Processes killed in the midst of traffic harm no others and leave nothing behind", "[soft]") {
   REQUIRE(names_in_use() == 0);
   constexpr int rounds = 6;
   {
@@ -124,7 +124,7 @@ TEST_CASE("Processes killed in the midst of traffic leave the others well, and n
           post_receive(receiver, wc.wr_id, {sge(m, wc.wr_id * 64, 64)});
         }
         for (auto& c : children) c->kill();
-        // The queue still works: nobody's lock is left.
+        // The queue still works: no lock is left held.
         ibv_wc wc{};
         while (ibv_poll_cq(n.recv_cq, 1, &wc) == 1) {
         }
@@ -147,7 +147,7 @@ TEST_CASE("Children of a member of the fabric", "[soft]") {
   WARN("skipped: ThreadSanitizer cannot start threads in the forked child of a process with threads");
 }
 #else
-TEST_CASE("After fork the child is nobody, and can become somebody", "[soft]") {
+TEST_CASE("After fork the child is no member, and can become one", "[soft]") {
   node n;
   ibv_qp* a = make_qp(n, IBV_QPT_RC);
   ibv_qp* b = make_qp(n, IBV_QPT_RC);
@@ -156,7 +156,7 @@ TEST_CASE("After fork the child is nobody, and can become somebody", "[soft]") {
   {
     memory m(n, 4096, true);
     child forked([&](wire& line) {
-      // What the parent made does nothing here.
+      // The parent's objects do nothing here.
       expect(post(a, IBV_WR_RDMA_WRITE, {sge(m, 0, 8)}, IBV_SEND_SIGNALED, m.address() + 64, m.mr->rkey) ==
                  EINVAL,
              "the parent's QP");
@@ -222,10 +222,10 @@ TEST_CASE("Two fabrics do not see each other", "[soft]") {
 
 namespace {
 
-/// Private memory at one address in all processes of this test.
+/// Private memory at the same address in all processes of this test.
 std::array<unsigned char, 64> private_place{};
 
-/// A process with private memory and a QP that is ready for writes, until it is killed.
+/// A process with private memory and a QP that is ready to receive writes, until it is killed.
 void sit_privately(wire& line) {
   node n;
   ibv_qp* qp = make_qp(n, IBV_QPT_RC);
@@ -237,8 +237,8 @@ void sit_privately(wire& line) {
   for (;;) pause();
 }
 
-/// Starts a process with the PID that it is told, once that is free, and says whether it could; then, whether
-/// anything has been written into that process.
+/// Starts a process with the given PID, once that is free, and reports whether it could; later it reports
+/// whether anything has been written into that process.
 void start_namesake(wire& line) {
   const int pid = line.receive<int>();
   int go[2];
@@ -268,7 +268,7 @@ void start_namesake(wire& line) {
 
 }  // namespace
 
-TEST_CASE("A copy does not reach a process that has been given the PID of a dead peer", "[soft]") {
+TEST_CASE("A copy does not reach a process that reuses the PID of a dead peer", "[soft]") {
   child namesake(start_namesake);
   node n;
   ibv_qp* qp = make_qp(n, IBV_QPT_RC);
@@ -292,7 +292,7 @@ TEST_CASE("A copy does not reach a process that has been given the PID of a dead
     REQUIRE(self != nullptr);
     bool is_reused = false;
     {
-      // The thread that would learn of the death waits for this one.
+      // The thread that would detect the death waits for this one.
       const std::lock_guard busy(self->objects_mutex());
       self->call_attention();
       while (self->own().attention.load() != 0) usleep(100);

@@ -1,5 +1,5 @@
-// The deferred engine of the software device: what the specification leaves free happens, what it promises
-// holds, and a seed repeats each decision. All within this process, for many seeds.
+// The deferred engine of the software device: it uses the freedom that the specification leaves, keeps its
+// promises, and a seed reproduces each decision. All within this process, for many seeds.
 #include <algorithm>
 #include <cerrno>
 #include <cstdlib>
@@ -20,7 +20,7 @@ using chorale::verbs::read_soft_counters;
 
 namespace {
 
-/// The deferred engine, in that environment.
+/// Enables the deferred engine, with that environment.
 class deferred {
  public:
   explicit deferred(int seed, std::map<std::string, std::string> more = {})
@@ -39,7 +39,7 @@ bool all_are(const unsigned char* data, std::size_t bytes, int value) {
   return std::all_of(data, data + bytes, [value](unsigned char c) { return c == value; });
 }
 
-/// Numbers of the datagrams of a burst of `count` that arrive, in the order of their arrival.
+/// The numbers of those datagrams of a burst of `count` that arrive, in order of arrival.
 std::vector<int> burst(int seed, int count, const std::map<std::string, std::string>& more = {}) {
   const deferred engine(seed, more);
   node n;
@@ -59,7 +59,7 @@ std::vector<int> burst(int seed, int count, const std::map<std::string, std::str
                             to->qp_num) == 0);
     }
     for (int i = 0; i < count; ++i) CHECK(wait(n.send_cq).status == IBV_WC_SUCCESS);
-    // Each look is a tick of the engine's clock, and no datagram is under way for that many.
+    // Each poll is a tick of the engine's clock, and no datagram stays in flight for that many.
     ibv_wc wc;
     for (int look = 0; look < 500; ++look) {
       if (ibv_poll_cq(n.recv_cq, 1, &wc) != 1) continue;
@@ -74,14 +74,14 @@ std::vector<int> burst(int seed, int count, const std::map<std::string, std::str
   return arrived;
 }
 
-/// Changes memory that the device may be reading, as a program must not. The thread sanitizer is not told:
-/// this race is what is tested.
+/// Changes memory that the device may be reading, as a program must not. Hidden from the thread sanitizer,
+/// since this race is tested.
 __attribute__((no_sanitize("thread"), noinline)) void change_too_early(volatile char* data, char value,
                                                                        int bytes) {
   for (int i = 0; i < bytes; ++i) data[i] = value;
 }
 
-/// The aligned word that a device may be writing at this moment, which is a race that is tested too.
+/// Reads an aligned word that a device may be writing at this moment; this race is tested as well.
 __attribute__((no_sanitize("thread"), noinline)) std::uint64_t glance(const volatile unsigned char* address) {
   return *reinterpret_cast<const volatile std::uint64_t*>(address);
 }
@@ -102,7 +102,7 @@ TEST_CASE("A send buffer that is changed too early arrives as poison", "[deferre
     CHECK((early || all_are(l.to.data, 100, 1)));
     CHECK(read_soft_counters(l.here.context).changed == (early ? 1 : 0));
     poisoned += early ? 1 : 0;
-    // Inline data is the device's from the start.
+    // Inline data belong to the device from the start.
     std::memset(l.from.data, 3, 100);
     REQUIRE(l.write(100, IBV_SEND_SIGNALED | IBV_SEND_INLINE) == 0);
     std::memset(l.from.data, 4, 100);
@@ -170,7 +170,7 @@ TEST_CASE("Writes and sends of one connection arrive whole and in order", "[defe
       CHECK(got.wr_id == static_cast<std::uint64_t>(message));
       REQUIRE(got.byte_len == expected.size());
       CHECK(std::equal(expected.begin(), expected.end(), l.to.data + 40000));
-      // The write came before the send, so it is there.
+      // The write precedes the send, so its data are there.
       CHECK(std::equal(expected.begin(), expected.end(), l.to.data + to));
       CHECK(wait(l.here.send_cq).status == IBV_WC_SUCCESS);
     }
@@ -182,8 +182,7 @@ TEST_CASE("Writes and sends of one connection arrive whole and in order", "[defe
   CHECK(unordered < 18);
 }
 
-TEST_CASE("Where memory keeps no order, writes overtake each other, and nothing that completes",
-          "[deferred]") {
+TEST_CASE("Where memory keeps no order, writes overtake each other, but no completion", "[deferred]") {
   constexpr std::size_t writes = 12;
   const auto word_at = [](const pair& l, std::size_t index) { return glance(l.to.data + 4096 * index); };
   const auto play = [&](const std::string& profile, std::uint64_t seed, ibv_wr_opcode last) {
@@ -223,8 +222,8 @@ TEST_CASE("Where memory keeps no order, writes overtake each other, and nothing 
   }
 }
 
-TEST_CASE("What a device answers about the order within a write holds on it", "[deferred]") {
-  // Each of two aligned halves of 128 bytes: its last word is never there before its first.
+TEST_CASE("A device keeps the order within a write that it reports", "[deferred]") {
+  // Whether the last word of an aligned half of 128 bytes is visible before its first.
   const auto torn = [](const std::string& profile, int seed) {
     const deferred engine(seed, {{"CHORALE_SOFT_PROFILE", profile}});
     pair l;
@@ -261,7 +260,7 @@ TEST_CASE("What a device answers about the order within a write holds on it", "[
   CHECK(of_unordered > 0);
 }
 
-TEST_CASE("Datagrams overtake each other, and none is lost unless it is asked for", "[deferred]") {
+TEST_CASE("Datagrams overtake each other, and none is lost unless requested", "[deferred]") {
   std::vector<int> all(100);
   std::iota(all.begin(), all.end(), 0);
   int reordered = 0;
@@ -275,7 +274,7 @@ TEST_CASE("Datagrams overtake each other, and none is lost unless it is asked fo
   CHECK(reordered == 5);
 }
 
-TEST_CASE("A seed says which datagrams are lost, and which come twice", "[deferred]") {
+TEST_CASE("A seed determines which datagrams are lost, and which arrive twice", "[deferred]") {
   std::set<std::vector<int>> different;
   for (int seed = 1; seed <= 4; ++seed) {
     INFO("seed " << seed);
@@ -297,8 +296,8 @@ TEST_CASE("A seed says which datagrams are lost, and which come twice", "[deferr
 }
 
 TEST_CASE("A seed replays the order of arrival", "[deferred]") {
-  // The engine's clock counts calls, but goes on by itself where the program is not let run for a
-  // millisecond, as happens on a busy machine. Chance would never repeat an order of a hundred.
+  // The engine's clock counts calls, but also advances by itself when the program does not run for a
+  // millisecond, as happens on a busy machine. An order of a hundred would never repeat by chance.
   std::set<std::vector<int>> orders;
   bool repeated = false;
   for (int attempt = 0; attempt < 60 && !repeated; ++attempt) repeated = !orders.insert(burst(3, 100)).second;
@@ -306,7 +305,7 @@ TEST_CASE("A seed replays the order of arrival", "[deferred]") {
   CHECK_FALSE(orders.contains(burst(4, 100)));
 }
 
-TEST_CASE("A queue pair that is drained has done what was posted", "[deferred]") {
+TEST_CASE("A drained queue pair has executed all requests", "[deferred]") {
   for (int seed = 1; seed <= 10; ++seed) {
     INFO("seed " << seed);
     const deferred engine(seed);
@@ -323,7 +322,7 @@ TEST_CASE("A queue pair that is drained has done what was posted", "[deferred]")
   }
 }
 
-TEST_CASE("A fault shows after all that came before it, and flushes what came after", "[deferred]") {
+TEST_CASE("A fault is reported after all earlier requests, and flushes the later ones", "[deferred]") {
   for (int seed = 1; seed <= 20; ++seed) {
     INFO("seed " << seed);
     const deferred engine(seed);
@@ -344,7 +343,7 @@ TEST_CASE("A fault shows after all that came before it, and flushes what came af
   }
 }
 
-TEST_CASE("A program that sleeps on its channel gets what was held", "[deferred]") {
+TEST_CASE("A program that sleeps on its channel gets held completions", "[deferred]") {
   for (int seed = 1; seed <= 5; ++seed) {
     INFO("seed " << seed);
     const deferred engine(seed);
@@ -371,7 +370,7 @@ TEST_CASE("A program that sleeps on its channel gets what was held", "[deferred]
   }
 }
 
-TEST_CASE("A variable of the engine that makes no sense is refused", "[deferred]") {
+TEST_CASE("An invalid variable of the engine is refused", "[deferred]") {
   const std::vector<std::pair<std::string, std::string>> wrong{{"CHORALE_SOFT_ENGINE", "late"},
                                                                {"CHORALE_SOFT_SEED", "-1"},
                                                                {"CHORALE_SOFT_LOSS", "101"},

@@ -1,4 +1,4 @@
-// Variables of the environment that a test sets.
+// Environment variables that a test sets.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 
 namespace soft_test {
 
-/// The environment of the devices that are opened while it lives; then it is as it was.
+/// Sets environment variables for the devices opened during its lifetime, and restores them.
 class variables {
  public:
   explicit variables(const std::map<std::string, std::string>& all) {

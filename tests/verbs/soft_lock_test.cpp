@@ -1,4 +1,4 @@
-// What a process leaves locked when it is killed, or forges, by reaching into the segment as the device does.
+// Locks held, and data forged, by a process that is killed: it reaches into the segment as the device does.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -18,7 +18,7 @@ namespace device = chorale::soft;
 
 namespace {
 
-/// Runs `take` on this process's segment in a child, and kills the child when it has done.
+/// Runs `take` on this process's segment in a child, and then kills the child.
 template <class F>
 void killed_while_holding(std::uint32_t qpn, F take) {
   child holder([&](wire& line) {
@@ -54,7 +54,7 @@ TEST_CASE("A receive queue locked by a dead process can be used", "[soft]") {
   CHECK(wait(p.there.recv_cq).wr_id == 3);
 }
 
-TEST_CASE("What a receiver copies for a dead sender is over before the next message comes", "[soft]") {
+TEST_CASE("A receiver's copy for a dead sender ends before the next message arrives", "[soft]") {
   const auto left_as = GENERATE(device::bounce_state::request, device::bounce_state::busy);
   constexpr std::size_t bytes = 64;
   constexpr std::size_t place = 5;
@@ -74,7 +74,7 @@ TEST_CASE("What a receiver copies for a dead sender is over before the next mess
   });
   device::process* self = device::process::join();
   REQUIRE(self != nullptr);
-  // A thread of the receiver that has begun the copy, and had no core for a while.
+  // Stands for a thread of the receiver that has begun the copy, but had no core for a while.
   device::bounce_slot& slot = self->own().bounce[place];
   std::thread slow([&, begun = slot.phase.load()] {
     if (begun.state != device::bounce_state::busy) return;
@@ -94,7 +94,7 @@ TEST_CASE("What a receiver copies for a dead sender is over before the next mess
   self->leave();
 }
 
-TEST_CASE("A slot that a dead sender left is used again once its copy is over", "[soft]") {
+TEST_CASE("The slot of a dead sender is reused once its copy has ended", "[soft]") {
   pair p;
   ibv_qp* target = make_qp(p.there, IBV_QPT_RC);
   killed_while_holding(p.b->qp_num, [&](device::process& self, device::peer& parent, device::qp_record&) {
@@ -125,14 +125,15 @@ TEST_CASE("A slot that a dead sender left is used again once its copy is over", 
   });
   connect_rc(p.there, target, writer.line().receive<std::uint32_t>());
   writer.line().send(char{1});
-  // All are taken: nothing is copied, and nothing is said to be.
+  // All slots are taken: nothing is copied, and no copy is reported.
   usleep(50'000);
   CHECK(!writer.line().readable());
   CHECK(p.to.data[0] == 0);
   for (device::bounce_slot& slot : self->own().bounce)
     slot.phase.store({slot.phase.load().hold, device::bounce_state::done});
   writer.line().meet();
-  // The order between the thread that copies and this one goes through the child, where no sanitizer sees it.
+  // The order between the copying thread and this one is established through the child, where no sanitizer
+  // sees it.
   if (!support::threads_watched)
     CHECK(std::all_of(p.to.data, p.to.data + 64, [](unsigned char byte) { return byte == 0x22; }));
   CHECK(writer.join().empty());
@@ -149,7 +150,7 @@ TEST_CASE("A completion queue whose producer died half way can be used", "[soft]
         expect(cq != nullptr && cq->lock.try_lock(self.lock_name()), "take the lock");
         auto* entry = device::at<device::completion_entry>(*parent.base, cq->ring.load());
         entry->body.wr_id = 55;
-        // Its last act: either the entry is not seen at all, or it is and the count is behind.
+        // Its last step: either the entry is not visible, or it is and has not been counted.
         if (published) entry->sequence.store(1);
       });
   CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
@@ -160,7 +161,7 @@ TEST_CASE("A completion queue whose producer died half way can be used", "[soft]
   CHECK(silent(p.there.recv_cq, 0.005));
 }
 
-TEST_CASE("A multicast membership whose maker died half way is nobody's, and is used again", "[soft]") {
+TEST_CASE("A multicast membership whose creator died half way is void, and is reused", "[soft]") {
   node n;
   device::process* self = device::process::join();
   REQUIRE(self != nullptr);
@@ -207,12 +208,12 @@ TEST_CASE("A multicast membership whose maker died half way is nobody's, and is 
   self->leave();
 }
 
-TEST_CASE("A queue can be armed while a stopped process holds it", "[soft]") {
+TEST_CASE("A queue can be armed while a stopped process holds its lock", "[soft]") {
   node n(64, true);
   device::completion_queue_record& record = *static_cast<device::completion_queue*>(n.recv_cq)->record;
   device::process* self = device::process::join();
   REQUIRE(self != nullptr);
-  // Held by one that lives, which is what a stopped process does.
+  // Held by a live process, as if that were stopped.
   REQUIRE(record.lock.try_lock(self->lock_name()));
   const auto event = [&] {
     pollfd p{n.channel->fd, POLLIN, 0};
@@ -223,7 +224,7 @@ TEST_CASE("A queue can be armed while a stopped process holds it", "[soft]") {
     soft().ack_cq_events(cq, 1);
     return cq == n.recv_cq;
   };
-  // Whoever sleeps for an event is woken to look again, as long as that lasts.
+  // A thread that sleeps for an event is woken to check again, as long as that lasts.
   for (int i = 0; i < 3; ++i) {
     CHECK(ibv_req_notify_cq(n.recv_cq, 0) == 0);
     CHECK(event());
@@ -238,12 +239,12 @@ TEST_CASE("A queue can be armed while a stopped process holds it", "[soft]") {
   self->leave();
 }
 
-TEST_CASE("Events of a queue find room once those of another have been taken", "[soft]") {
+TEST_CASE("Events of a queue are written once those of another have been taken", "[soft]") {
   node n(64, true);
   device::process* self = device::process::join();
   REQUIRE(self != nullptr);
   auto& queue = *static_cast<device::completion_queue*>(n.recv_cq);
-  // A pipe that is full of events of a queue that is no more.
+  // A pipe full of events of a destroyed queue.
   const int full = static_cast<device::completion_channel*>(n.channel)->write_end.get();
   const std::uint64_t gone = 1'000'000;
   int many = 0;
@@ -259,7 +260,7 @@ TEST_CASE("Events of a queue find room once those of another have been taken", "
   self->leave();
 }
 
-TEST_CASE("Numbers from another process are not believed", "[soft]") {
+TEST_CASE("Numbers from another process are not trusted", "[soft]") {
   pair p;
   killed_while_holding(p.b->qp_num, [](device::process&, device::peer& parent, device::qp_record& record) {
     auto* queue = device::at<device::receive_queue_record>(*parent.base, record.receive_queue.load());
@@ -269,7 +270,7 @@ TEST_CASE("Numbers from another process are not believed", "[soft]") {
     cq->ring.store(device::segment_bytes - 64);
     record.responder_error.store(77);
   });
-  // The owner knows its own queue better; initiators find nothing there.
+  // The owner does not rely on the record of its own queue; initiators find no receive there.
   CHECK(post_receive(p.b, 3, {sge(p.to, 0, 8)}) == 0);
   CHECK(post(p.a, IBV_WR_SEND, {sge(p.from, 0, 8)}, 0) == 0);
   CHECK(silent(p.there.recv_cq, 0.01));
@@ -277,7 +278,7 @@ TEST_CASE("Numbers from another process are not believed", "[soft]") {
 
 namespace {
 
-/// What a process of the same user asks of `owner` in a slot, as a sender would; its errno.
+/// A request of a process of the same user to `owner` through a slot, as by a sender; returns its errno.
 int asked(device::process& self, device::peer& owner, device::bounce_operation operation,
           std::uint64_t address, std::uint32_t bytes, std::uint32_t key) {
   device::bounce_slot& slot = owner.base->bounce[3];
@@ -302,7 +303,7 @@ int asked(device::process& self, device::peer& owner, device::bounce_operation o
 
 }  // namespace
 
-TEST_CASE("A forged record of a region opens nothing in the process whose region it is", "[soft]") {
+TEST_CASE("A forged record of a region gives no access to its owner's memory", "[soft]") {
   using operation = device::bounce_operation;
   pair p;
   const memory readable(p.there, 4096, true, IBV_ACCESS_REMOTE_READ);
@@ -319,7 +320,7 @@ TEST_CASE("A forged record of a region opens nothing in the process whose region
     expect(ask(operation::read, readable.address(), 8, readable.mr->rkey) == 0, "a read that is permitted");
     expect(ask(operation::write, readable.address(), 8, readable.mr->rkey) == EFAULT, "a write that is not");
     expect(ask(operation::read, p.to.address(), 8, p.to.mr->lkey) == EFAULT, "a read by the local key");
-    // It would be eight bytes, whatever the length says.
+    // Would access eight bytes, whatever the length says.
     expect(ask(operation{9}, p.to.address() + p.to.bytes - 1, 1, key) == EFAULT, "an unknown operation");
     device::mr_record& region = owner.base->mrs[key >> 16];
     region.address.store(place);
@@ -328,7 +329,7 @@ TEST_CASE("A forged record of a region opens nothing in the process whose region
     region.generation.store(region.generation.load() + 2);
     for (const operation what : {operation::write, operation::read, operation::fetch_add})
       expect(ask(what, place, 8, key) == EFAULT, "what lies beside the region");
-    // The owner sends to itself, into a receive that is forged as well.
+    // The owner sends to itself, into a receive that is also forged.
     auto* queue = device::at<device::receive_queue_record>(*owner.base, record.receive_queue.load());
     expect(queue != nullptr, "the receive queue");
     auto* entry = device::at<device::receive_entry>(*owner.base, queue->ring.load());

@@ -1,4 +1,4 @@
-// Memory of another process as memory of this one: who may see it, and how long it stays.
+// Memory of another process mapped into this one: the permissions, and its lifetime.
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -21,7 +21,7 @@ std::atomic_ref<std::uint64_t> word(void* memory, std::size_t offset) {
       *reinterpret_cast<std::uint64_t*>(static_cast<unsigned char*>(memory) + offset));
 }
 
-/// Whether memory can be mapped a second time: emulators of a processor know no such mremap.
+/// Whether memory can be mapped a second time: emulators of a processor lack this form of mremap.
 bool maps_twice() {
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   void* const once = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -36,7 +36,7 @@ bool maps_twice() {
   return true;
 }
 
-/// errno of a mapping that has to be refused; 0 if it was not.
+/// The errno of a mapping that must be refused; 0 if it was not.
 int refusal(ibv_qp* qp, std::uint64_t address, std::uint32_t rkey, std::size_t bytes) {
   errno = 0;
   void* mapped = soft().map(qp, address, rkey, bytes);
@@ -47,10 +47,10 @@ int refusal(ibv_qp* qp, std::uint64_t address, std::uint32_t rkey, std::size_t b
 
 }  // namespace
 
-TEST_CASE("Memory of a peer that is mapped is the same memory, as long as the mapping lasts", "[soft]") {
+TEST_CASE("Mapped memory of a peer is shared with it, as long as the mapping lasts", "[soft]") {
   if (!maps_twice()) return;
   constexpr std::size_t bytes = 3 * 4096;
-  constexpr std::size_t offset = 4096 + 64;  // in no relation to pages
+  constexpr std::size_t offset = 4096 + 64;  // aligned to a cache line, not to a page
   constexpr std::size_t length = 5000;
   const auto connected = [](wire& line, node& n, ibv_qp* qp, const memory& m) {
     line.send(address{qp->qp_num, m.address(), m.mr->rkey});
@@ -76,7 +76,7 @@ TEST_CASE("Memory of a peer that is mapped is the same memory, as long as the ma
           line.meet();
           line.meet();
         }
-        // The owner has ended its registration and given its memory back: nothing of other memory is touched.
+        // The owner has deregistered and freed its memory: the mapping touches no other memory.
         expect(word(there, 0).load() == 200'041, "what was there is still there");
         word(there, 8).store(5);
         expect(word(there, 8).load() == 5, "the mapping lasts");
@@ -106,7 +106,7 @@ TEST_CASE("Memory of a peer that is mapped is the same memory, as long as the ma
   CHECK(report == "");
 }
 
-TEST_CASE("Memory of this process is mapped like that of another", "[soft]") {
+TEST_CASE("Memory of this process is mapped like another's", "[soft]") {
   if (!maps_twice()) return;
   pair p;
   const chorale::verbs::driver& driver = soft();
@@ -118,7 +118,7 @@ TEST_CASE("Memory of this process is mapped like that of another", "[soft]") {
   CHECK(driver.unmap(there, 256) == 0);
 }
 
-TEST_CASE("What may not be seen is not mapped", "[soft]") {
+TEST_CASE("Memory without permission is not mapped", "[soft]") {
   pair p;
   const std::uint64_t at = p.to.address();
   const std::uint32_t key = p.to.mr->rkey;
@@ -149,7 +149,7 @@ TEST_CASE("What may not be seen is not mapped", "[soft]") {
   soft().destroy_qp(fresh);
 }
 
-TEST_CASE("Where memory is not shared by choice it is not mapped", "[soft]") {
+TEST_CASE("Memory is not mapped where the settings forbid sharing", "[soft]") {
   const std::string mode = GENERATE("vm", "bounce");
   child seeing([mode](wire& line) {
     setenv("CHORALE_SOFT_COPY", mode.c_str(), 1);

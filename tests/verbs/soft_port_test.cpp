@@ -1,4 +1,4 @@
-// Ports by profile: who reaches whom, between processes.
+// Ports by profile: which ports reach each other, between processes.
 #include <algorithm>
 #include <cerrno>
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::uint32_t group_qpn = 0xffffff;
 
-/// How a QP is reached from another process: by LID, or by the GID in `row` where it is not negative.
+/// How another process addresses a QP: by LID, or by the GID in `row` if that is not negative.
 struct path_choice {
   int row = -1;
   std::uint16_t pkey_index = 0;
@@ -46,8 +46,8 @@ ibv_gid gid_of(const node& n, int row) {
   return gid;
 }
 
-/// One process of two that try to reach each other under profiles of their own: by a write of a connection,
-/// by a datagram, and by a multicast of the other.
+/// One of two processes that try to reach each other under different profiles: by a write of a connection, by
+/// a datagram, and by a multicast to the other.
 class lone_port {
  public:
   lone_port(const std::string& profile, const path_choice& by)
@@ -57,7 +57,7 @@ class lone_port {
     soft().destroy_qp(pair_);
     soft().destroy_qp(datagrams_);
   }
-  /// What came of it: R, D, M for each that did; the same of both processes.
+  /// The result: R, D and M for each success; the same in both processes.
   std::string meet(wire& line) {
     const bool ethernet = ethernet_;
     const auto own = std::pair{where(pair_), where(datagrams_)};
@@ -150,7 +150,8 @@ class lone_port {
                                 IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0,
            "RTS");
   }
-  /// Whether a datagram of that sender is there, and says so in its GRH: its own multicasts come back, too.
+  /// Whether a datagram of that sender has arrived, with the sender in its GRH: own multicasts come back,
+  /// too.
   bool take_from(const reachable_qp& sender) {
     ibv_wc wc{};
     bool found = false;
@@ -178,8 +179,8 @@ class lone_port {
   bool ethernet_ = false;
 };
 
-/// Empty if of a write, a datagram and a multicast, R, D and M, those come that are in `wanted`, in both
-/// directions.
+/// Empty if exactly those of a write (R), a datagram (D) and a multicast (M) arrive that are in `wanted`, in
+/// both directions.
 std::string between(const std::string& wanted, const std::string& one, const std::string& other,
                     path_choice by_one = {}, path_choice by_other = {}) {
   const auto main_of = [&](const std::string& profile, const path_choice& by) {
@@ -204,7 +205,7 @@ TEST_CASE("Members of one partition reach each other, unless both are limited", 
 TEST_CASE("Ports of another link layer or subnet are not reached", "[profile]") {
   const std::string roce = "link=ethernet,gids=v1/fe80::1,v2/fe80::1,v2/10.0.0.1";
   CHECK(between("RDM", "subnet=fec0::", "subnet=fec0::") == "");
-  // Multicasts go by the link layer and the partition alone.
+  // Multicasts depend on the link layer and the partition only.
   CHECK(between("M", "subnet=fec0::", "subnet=fe80::") == "");
   CHECK(between("M", "subnet=fec0::", "subnet=fe80::", {.row = 0}, {.row = 0}) == "");
   CHECK(between("RDM", roce, roce, {.row = 2}, {.row = 2}) == "");

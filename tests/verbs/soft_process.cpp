@@ -102,7 +102,7 @@ std::string child::join(int deadline_s) {
 }
 
 std::string run_pair(const child_main& left, const child_main& right, int deadline_s) {
-  // The wires of the two children to the parent are passed through: the parent only waits.
+  // Connects the wires of the two children through the parent, which only waits.
   int ends[2];
   expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
   const auto on = [&](const child_main& f, int fd, int other) {

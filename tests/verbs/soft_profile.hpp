@@ -1,4 +1,4 @@
-// Devices with profiles, and what they say and refuse.
+// Devices with profiles, and helpers for their answers and errors.
 #pragma once
 
 #include <cerrno>
@@ -24,7 +24,7 @@ inline ibv_qp_init_attr wish(const node& n, ibv_qp_type type, ibv_qp_cap cap = {
   return a;
 }
 
-/// 0, or the errno with which these wishes are refused; `granted` if not.
+/// 0, or the errno with which this request is refused; fills `granted` on success.
 inline int try_qp(const node& n, ibv_qp_type type, ibv_qp_cap cap, ibv_qp_cap* granted = nullptr) {
   ibv_qp_init_attr a = wish(n, type, cap);
   errno = 0;

@@ -1,4 +1,4 @@
-// Profiles: what the device grants, refuses and does instead of what it could.
+// Profiles: limits and behaviour that replace the device's own.
 #include "soft_profile.hpp"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using Catch::Matchers::Contains;
 using chorale::verbs::device_profile;
 using chorale::verbs::read_profile;
 
-TEST_CASE("A profile is a name, keys with values, and lists that go on", "[profile]") {
+TEST_CASE("A profile is a name, keys with values, and lists of values", "[profile]") {
   device_profile p;
   CHECK(read_profile("", 0, p).empty());
   CHECK(p.datagrams);
@@ -44,7 +44,7 @@ TEST_CASE("A profile is a name, keys with values, and lists that go on", "[profi
   CHECK(p.max_message == 65536);
 }
 
-TEST_CASE("Ranks take turns among profiles", "[profile]") {
+TEST_CASE("Ranks take profiles in turn", "[profile]") {
   device_profile p;
   for (const std::uint64_t rank : {0U, 1U, 2U, 3U}) {
     REQUIRE(read_profile("mtu=256;;mtu=1024", rank, p).empty());
@@ -52,7 +52,7 @@ TEST_CASE("Ranks take turns among profiles", "[profile]") {
   }
 }
 
-TEST_CASE("What is wrong in a profile is named, with what is accepted", "[profile]") {
+TEST_CASE("An error in a profile is named, with the accepted values", "[profile]") {
   device_profile p;
   const auto wrong = [&](const std::string& text) { return read_profile(text, 0, p); };
   CHECK_THAT(wrong("nonsense"), Contains("no profile 'nonsense'") && Contains("least"));
@@ -65,7 +65,7 @@ TEST_CASE("What is wrong in a profile is named, with what is accepted", "[profil
   CHECK_THAT(wrong("link=ethernet"), Contains("add gids="));
 }
 
-TEST_CASE("Every shipped profile can be read, and says where each value comes from", "[profile]") {
+TEST_CASE("Every shipped profile can be read, and names the source of each value", "[profile]") {
   for (const auto& shipped : chorale::verbs::shipped_profiles()) {
     CAPTURE(shipped.name);
     device_profile p;
@@ -83,7 +83,7 @@ TEST_CASE("Every shipped profile can be read, and says where each value comes fr
   }
 }
 
-TEST_CASE("A device says what its profile grants, and grants no more", "[profile]") {
+TEST_CASE("A device reports and enforces the limits of its profile", "[profile]") {
   const variables set = profiled(
       "sge=2,depth=32,cqe=4096,queue_pairs=3,rd_atomic=4,mtu=1024,max_message=8K,inline=64,"
       "address_handles=2,multicast=1,speed=400");
@@ -177,7 +177,7 @@ TEST_CASE("A device without shared receive queues, datagrams, groups or atomic o
   CHECK(try_srq(n) == 0);
 }
 
-TEST_CASE("Fewer inline bytes than asked for are granted without complaint, or refused", "[profile]") {
+TEST_CASE("Fewer inline bytes than requested are granted silently, or refused", "[profile]") {
   for (const bool granted : {true, false}) {
     const variables set = profiled(granted ? "inline=0,inline_over=granted" : "inline=0");
     node n;
@@ -186,7 +186,7 @@ TEST_CASE("Fewer inline bytes than asked for are granted without complaint, or r
     CHECK(try_qp(n, IBV_QPT_RC, {1, 1, 1, 1, 128}, &cap) == (granted ? 0 : EINVAL));
     CHECK(cap.max_inline_data == 0);
     if (!granted) continue;
-    // Who uses inline all the same is refused when posting.
+    // Inline requests are then refused when posted.
     memory m(n, 64, true);
     ibv_qp_init_attr wanted = wish(n, IBV_QPT_RC, {4, 4, 1, 1, 128});
     ibv_qp* const qp = soft().create_qp(n.pd, &wanted);
@@ -199,7 +199,7 @@ TEST_CASE("Fewer inline bytes than asked for are granted without complaint, or r
   }
 }
 
-TEST_CASE("What a queue pair answers about order is what the profile says", "[profile]") {
+TEST_CASE("A queue pair's answer about order is the profile's", "[profile]") {
   const auto answer = [](const std::string& text, std::uint32_t flags) {
     const variables set = profiled(text);
     node n;
@@ -218,7 +218,7 @@ TEST_CASE("What a queue pair answers about order is what the profile says", "[pr
   CHECK(answer("in_order=yes", 1) == 3);
 }
 
-TEST_CASE("Memory is refused by address, by the sum of its bytes, or because it is a file", "[profile]") {
+TEST_CASE("Registration is refused by address, by total size, or because the memory is a file", "[profile]") {
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   char path[] = "/tmp/chorale-profile-XXXXXX";
   const int fd = mkstemp(path);

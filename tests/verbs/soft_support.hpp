@@ -1,4 +1,4 @@
-// Helpers of the software device's tests: processes with a deadline, a wire between them, verbs objects.
+// Helpers for the software device's tests: processes with a deadline, a wire between them, verbs objects.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ inline const chorale::verbs::driver& soft() {
   return *chorale::verbs::soft();
 }
 
-/// Throws where a child process finds something wrong: Catch2's assertions belong to the parent.
+/// Throws if the condition is false, for child processes: Catch2's assertions belong to the parent.
 void expect(bool good, const std::string& what);
 
 /// A socket to another test process.
@@ -35,7 +35,7 @@ class wire {
   }
   /// True if `receive` would not wait.
   bool readable() const;
-  /// Both sides come here before either goes on.
+  /// A barrier of both sides.
   void meet() {
     send(char{1});
     receive<char>();
@@ -49,7 +49,8 @@ class wire {
 
 using child_main = std::function<void(wire&)>;
 
-/// Runs both in processes of their own. Empty, or what went wrong (a throw, a signal, the deadline).
+/// Runs each function in a process. Returns an empty string, or what went wrong (an exception, a signal, the
+/// deadline).
 std::string run_pair(const child_main& left, const child_main& right, int deadline_s = 60);
 
 /// A forked child that runs `f(wire)`; `pid` to kill, `join` for its report.
@@ -68,7 +69,7 @@ class child {
   wire wire_{-1};
 };
 
-/// A device with what most tests need. Closes all in order.
+/// A device with the objects that most tests need. Closes all in order.
 class node {
  public:
   explicit node(int cqe = 4096, bool with_channel = false);
@@ -100,7 +101,7 @@ struct memory {
   ibv_mr* mr;
 };
 
-/// What one side tells the other.
+/// The data that the sides exchange.
 struct address {
   std::uint32_t qpn;
   std::uint64_t memory;
@@ -133,7 +134,7 @@ ibv_sge sge(const memory& m, std::size_t offset, std::size_t bytes);
 
 /// Polls until there is a completion. Throws after the deadline.
 ibv_wc wait(ibv_cq* cq, double seconds = 30);
-/// True if nothing comes for that long.
+/// True if no completion arrives for that long.
 bool silent(ibv_cq* cq, double seconds);
 ibv_qp_state state_of(ibv_qp* qp);
 

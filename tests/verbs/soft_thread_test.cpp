@@ -1,4 +1,4 @@
-// Threads as ranks: all in one process, every verb from any of them.
+// Threads as ranks: all in one process, which call every verb from any thread.
 #include <atomic>
 #include <memory>
 #include <random>
@@ -35,7 +35,7 @@ TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[sof
         for (std::uint64_t i = 0; i < 32; ++i)
           post_receive(mine.qps[(me + 1) % ranks], i, {sge(mine.m, 4096, 8)});
         for (std::uint64_t round = 1; round <= rounds; ++round) {
-          // A counter behind eight words, to the next rank.
+          // A counter after eight words, to the next rank.
           const unsigned next = (me + 1) % ranks;
           std::uint64_t words[8];
           for (auto& w : words) w = round;
@@ -49,7 +49,7 @@ TEST_CASE("Threads with a context each exchange RDMA writes and messages", "[sof
           const std::atomic_ref<std::uint64_t> last(got[7]);
           while (last.load(std::memory_order_acquire) < round) sched_yield();
           for (int i = 0; i < 8; ++i) expect(got[i] == round, "data behind the counter");
-          // Answer the rank before, so that it does not overwrite what is still read.
+          // Answers the previous rank, so that it does not overwrite unread data.
           const unsigned before = (me + ranks - 1) % ranks;
           expect(post(mine.qps[before], IBV_WR_SEND, {{reinterpret_cast<std::uint64_t>(&round), 8, 0}},
                       unsigned{IBV_SEND_INLINE} | IBV_SEND_SIGNALED) == 0,
@@ -126,8 +126,8 @@ TEST_CASE("Threads share a QP, a completion queue and a shared receive queue", "
   CHECK(soft().destroy_srq(srq) == 0);
 }
 
-TEST_CASE("Nobody writes into a region that has been deregistered", "[soft]") {
-  // A writer never pauses; the owner takes its memory back, and then it must stay as it is.
+TEST_CASE("No peer writes into a region that has been deregistered", "[soft]") {
+  // A writer never pauses; once the owner has deregistered its memory, it must not change any more.
   const bool shared = GENERATE(true, false);
   const auto report = run_pair(
       [](wire& line) {
@@ -147,7 +147,7 @@ TEST_CASE("Nobody writes into a region that has been deregistered", "[soft]") {
                      "write");
               const auto wc = wait(n.send_cq);
               if (wc.status == IBV_WC_SUCCESS) continue;
-              // The other where the target's own thread copies, and finds the region gone.
+              // REM_OP_ERR if the target's own thread copies, and finds no region.
               expect(wc.status == IBV_WC_REM_ACCESS_ERR || wc.status == IBV_WC_REM_OP_ERR,
                      "the region is gone");
               break;
@@ -170,12 +170,12 @@ TEST_CASE("Nobody writes into a region that has been deregistered", "[soft]") {
           expect(soft().dereg_mr(m.mr) == 0, "dereg_mr");
           std::memset(m.data, round, m.bytes);
           usleep(1000);
-          // All are as the first: at once, since the writer and its deadline wait meanwhile.
+          // All bytes equal the first. Compared at once, since the writer and its deadline wait meanwhile.
           expect(m.data[0] == static_cast<unsigned char>(round) &&
                      std::memcmp(m.data, m.data + 1, m.bytes - 1) == 0,
                  "written after deregistration");
           m.mr = soft().reg_mr(n.pd, m.data, m.bytes, memory::all_rights);
-          // A writer without a core for so long is to find the queue pair, and be refused by it.
+          // A writer that had no core for so long must find the queue pair, and be refused by it.
           line.meet();
           soft().destroy_qp(qp);
         }

@@ -1,4 +1,4 @@
-// Unreliable connections of the software device: what arrives, arrives as on RC; what cannot, is lost
+// Unreliable connections of the software device: deliverable messages arrive as on RC, others are lost
 // silently.
 #include <cerrno>
 #include <numeric>
@@ -41,7 +41,7 @@ struct uc_pair {
     soft().destroy_qp(a);
     soft().destroy_qp(b);
   }
-  /// Posts a signalled request and takes its completion.
+  /// Posts a signalled request and polls its completion.
   ibv_wc_status request(ibv_wr_opcode opcode, std::size_t bytes, std::uint64_t to_address = 0,
                         std::uint32_t rkey = 0) {
     REQUIRE(post(a, opcode, {sge(from, 0, bytes)}, IBV_SEND_SIGNALED, to_address, rkey) == 0);
@@ -75,7 +75,7 @@ TEST_CASE("An unreliable connection writes and sends", "[soft]") {
   CHECK(std::memcmp(l.to.data + 20000, l.from.data, 100) == 0);
 }
 
-TEST_CASE("What an unreliable connection cannot deliver is lost, and nobody fails", "[soft]") {
+TEST_CASE("What an unreliable connection cannot deliver is lost, and no queue pair fails", "[soft]") {
   uc_pair l;
   CHECK(l.request(IBV_WR_SEND, 100) == IBV_WC_SUCCESS);  // no receive
   CHECK(l.request(IBV_WR_RDMA_WRITE, 8, l.to.address(), l.to.mr->rkey ^ 0x5500U) == IBV_WC_SUCCESS);
@@ -93,7 +93,7 @@ TEST_CASE("What an unreliable connection cannot deliver is lost, and nobody fail
   CHECK(closed.to.data[0] == 0);
 }
 
-TEST_CASE("An unreliable connection to nobody completes at once", "[soft]") {
+TEST_CASE("Requests of an unreliable connection without a peer complete at once", "[soft]") {
   uc_pair l;
   ibv_qp_attr a{};
   a.qp_state = IBV_QPS_RESET;

@@ -1,5 +1,4 @@
-// What the tests on a device share: the device under test, and queue pairs of this process joined to each
-// other.
+// Shared by the tests on a device: the device under test, and connected queue pairs of this process.
 #pragma once
 
 #include <chrono>
@@ -29,7 +28,7 @@ constexpr std::uint32_t qkey = 0x1234;
 /// CHORALE_TEST_DEVICE, else soft0.
 std::string device_name();
 
-/// Says on stderr why part of a test does not run on this device.
+/// Prints why part of a test does not run on this device.
 void skip(const std::string& why);
 
 /// The error that `act` throws. Fails the test if it throws none.
@@ -37,10 +36,10 @@ chorale::error error_of(const std::function<void()>& act);
 
 /// The next completion of `queue`; fails the test after half a minute.
 ibv_wc next_completion(verbs::completion_queue& queue);
-/// Nothing comes for `quiet`.
+/// True if no completion arrives for `quiet`.
 bool stays_empty(verbs::completion_queue& queue, std::chrono::milliseconds quiet);
 
-/// The device under test, open, with what nearly every test needs.
+/// The opened device under test, with the objects that nearly every test needs.
 struct rig {
   rig();
 
@@ -58,12 +57,12 @@ struct rig {
   /// A UD queue pair in RTS with `qkey`.
   [[nodiscard]] verbs::queue_pair datagram_pair(verbs::completion_queue* receives = nullptr,
                                                 verbs::shared_receive_queue* srq = nullptr);
-  /// RESET to RTS, to a queue pair of this process.
+  /// RESET to RTS, connected to a queue pair of this process.
   void connect(verbs::queue_pair& from, const verbs::queue_pair& to, int access = all_access,
                verbs::connection details = {});
 };
 
-/// Two RC queue pairs of one process, connected; their completions in queues of their own.
+/// Two connected RC queue pairs of one process, with separate completion queues.
 struct connected : rig {
   explicit connected(int access = all_access, verbs::shared_receive_queue* srq = nullptr);
 

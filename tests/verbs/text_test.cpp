@@ -1,4 +1,4 @@
-// Addresses, paths, MTUs and completions in words: functions that need no device.
+// Addresses, paths, MTUs and completions as text: functions that need no device.
 #include "../../lib/verbs/text.hpp"
 
 #include <arpa/inet.h>
@@ -93,7 +93,7 @@ TEST_CASE("a port of another subnet of InfiniBand is reached by the LID of its r
   CHECK(router_lid(gid_of("fec0:1:45::1")) == 0);
 }
 
-TEST_CASE("ports that cannot reach each other: why, with both ends and the remedy") {
+TEST_CASE("ports that cannot reach each other: the reason, with both ends and the remedy") {
   const endpoint_address ib{
       .gid = gid_of("fe80::a"), .lid = 1, .pkey = 0xffff, .link = IBV_LINK_LAYER_INFINIBAND};
   const auto roce = [](const char* gid, std::uint8_t type) {
@@ -112,7 +112,7 @@ TEST_CASE("ports that cannot reach each other: why, with both ends and the remed
   };
   SECTION("link layers") {
     differs(ib, roce("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2), {"InfiniBand", "Ethernet", "CHORALE_DEVICE"});
-    // The software device is of another kind, which is said elsewhere.
+    // A software device does not match either, which is reported elsewhere.
     other.is_soft = 1;
     CHECK(why_apart(other, roce("::ffff:10.0.0.1", IBV_GID_TYPE_ROCE_V2)).empty());
   }
@@ -143,7 +143,7 @@ TEST_CASE("completions in words") {
   ibv_wc failed{};
   failed.wr_id = 0x2a;
   failed.status = IBV_WC_REM_ACCESS_ERR;
-  failed.opcode = IBV_WC_RECV;  // undefined in a failed completion, so it must not be believed
+  failed.opcode = IBV_WC_RECV;  // undefined in a failed completion, so it must be ignored
   failed.qp_num = 0x12;
   failed.vendor_err = 0x99;
   CHECK_THAT(describe(failed, "RDMA write"),

@@ -1,4 +1,5 @@
-// What each transition of a queue pair hands to the device: exactly the attributes its type requires.
+// The attributes that each transition of a queue pair passes to the device: exactly those that its type
+// requires.
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -102,7 +103,7 @@ TEST_CASE("datagram transitions", "[fake]") {
   CHECK(given().sq_psn == 0xabcdef);
 }
 
-TEST_CASE("creation hands on what was asked for", "[fake]") {
+TEST_CASE("creation passes on the requested attributes", "[fake]") {
   const scene here;
   const device dev = device::open("fake0", here.drivers);
   protection_domain domain(dev);

@@ -1,4 +1,4 @@
-// Asynchronous events: waiting for them as long as the device may need.
+// Waits for asynchronous events, as long as a device may take.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace conformance {
 
-/// The next event but COMM_EST, which devices may or may not raise; nothing after a minute.
+/// The next event other than COMM_EST, which is optional; none after a minute.
 inline std::optional<async_event> next_event(const rig& r, std::chrono::milliseconds longest = 60s) {
   const auto end = chorale::clock::now() + longest;
   for (;;) {
@@ -19,7 +19,7 @@ inline std::optional<async_event> next_event(const rig& r, std::chrono::millisec
   }
 }
 
-/// True if the next event is of this type. Soft-RoCE raises few: it is not waited for long.
+/// True if the next event is of this type. Soft-RoCE raises few events, so the wait there is short.
 inline bool seen_event(const rig& r, ibv_event_type type, const void* object = nullptr) {
   const auto event = next_event(r, device_family() == "soft" ? 2000ms : 300ms);
   return event && event->type == type && (object == nullptr || event->object == object);

@@ -1,4 +1,5 @@
-// Asynchronous events of queue pairs. (Those of shared receive and completion queues are with these.)
+// Asynchronous events of queue pairs. (Those of shared receive queues and completion queues are tested with
+// these.)
 #include "async.hpp"
 
 using namespace conformance;
@@ -9,7 +10,7 @@ constexpr const char* silent = "Soft-RoCE raises no events of failing queue pair
 
 }  // namespace
 
-TEST_CASE("a responder that refuses a request is told why it is in ERR", "[event]") {
+TEST_CASE("a responder that refuses a request gets an event with the reason for its ERR state", "[event]") {
   rig r;
   joined l(r);
   SECTION("keys and bounds") {
@@ -45,11 +46,11 @@ TEST_CASE("a requester learns of its faults by completions only", "[event]") {
   work(IBV_WR_SEND, {r.piece(0, 8)}).post(l.left);
   CHECK(next(l.sends).status == IBV_WC_RNR_RETRY_EXC_ERR);
   CHECK_FALSE(next_event(r, quiet));
-  l.right.to_error();  // nor does a queue pair that is put to ERR by its program
+  l.right.to_error();  // nor does a queue pair that its program moves to ERR
   CHECK_FALSE(next_event(r, quiet));
 }
 
-TEST_CASE("a drained send queue is announced to who asked for it", "[event]") {
+TEST_CASE("a drained send queue raises an event if requested", "[event]") {
   rig r;
   joined l(r);
   ibv_qp_attr a{};
@@ -71,7 +72,7 @@ TEST_CASE("a drained send queue is announced to who asked for it", "[event]") {
         {{"rxe", false, "Soft-RoCE always raises SQ_DRAINED (rxe_req.c: req_next_wqe)"}});
 }
 
-TEST_CASE("the last receive of a queue pair on a shared queue is announced", "[event]") {
+TEST_CASE("the last receive of a queue pair on a shared queue raises an event", "[event]") {
   rig r;
   shared_receive_queue srq(r.domain, 16);
   joined l(r, {.srq = &srq});
@@ -81,14 +82,14 @@ TEST_CASE("the last receive of a queue pair on a shared queue is announced", "[e
         seen_event(r, IBV_EVENT_QP_LAST_WQE_REACHED, l.right.native()),
         {{"rxe", false, "Soft-RoCE of Linux 6.1 never raises it (rxe_resp.c: check_resource)"}});
   CHECK_FALSE(next_event(r, quiet));
-  CHECK(test::stays_empty(l.arrivals, 1ms));  // the shared receives are not this queue pair's to flush
-  // They serve another.
+  CHECK(test::stays_empty(l.arrivals, 1ms));  // the shared receives are not flushed with this queue pair
+  // They serve another queue pair.
   joined other(r, {.srq = &srq});
   work(IBV_WR_SEND, {r.piece(0, 8)}).post(other.left);
   CHECK(good(other.arrivals).wr_id == 1);
 }
 
-TEST_CASE("events that nobody took do not keep an object", "[event]") {
+TEST_CASE("events that were not taken do not keep an object from closing", "[event]") {
   rig r;
   joined l(r);
   work(IBV_WR_RDMA_WRITE, {r.piece(0, 8)}).at(address(r, remote), r.buffer.rkey() + 0x100).post(l.left);

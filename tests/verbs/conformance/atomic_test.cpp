@@ -45,7 +45,7 @@ TEST_CASE("fetch and add, compare and swap return the old value", "[atomic]") {
     CHECK(word(r, 0) == before);
     CHECK(word(r, 8) == 0xbeef);
     CHECK(word(r, remote) == after);
-    CHECK(word(r, remote - 8) == 1);  // nothing beside
+    CHECK(word(r, remote - 8) == 1);  // its neighbours are unchanged
     CHECK(word(r, remote + 8) == 2);
   };
   constexpr std::uint64_t all = ~std::uint64_t{0};
@@ -145,7 +145,7 @@ TEST_CASE("many initiators at once lose no addition and no swap", "[atomic]") {
       };
       for (std::uint64_t k = 0; k < each; ++k) {
         bool fine = run(rdma(r, IBV_WR_ATOMIC_FETCH_AND_ADD, place, 8).operands(i + 1));
-        // The same by compare and swap, until nobody came in between.
+        // The same by compare and swap, until no other initiator interferes.
         for (std::uint64_t seen = 0;;) {
           fine = fine &&
                  run(rdma(r, IBV_WR_ATOMIC_CMP_AND_SWP, place, 8, remote + 64).operands(seen, seen + i + 1));

@@ -1,11 +1,11 @@
-// Values of attributes: those out of range are refused, those given are kept.
+// Values of attributes: those out of range are refused, valid ones are kept.
 #include "scene.hpp"
 
 using namespace conformance;
 
 namespace {
 
-/// The attributes of each transition of an RC queue pair to itself; a test changes one.
+/// The attributes of each transition of an RC queue pair; a test changes one.
 struct way {
   explicit way(rig& host) : r(host), queue(r.device, 16), pair(r.domain, options()) {
     a.port_num = r.port.number;
@@ -45,7 +45,7 @@ struct way {
 
 }  // namespace
 
-TEST_CASE("what was set is what is asked back", "[attribute]") {
+TEST_CASE("attributes are returned as they were set", "[attribute]") {
   rig r;
   way w(r);
   REQUIRE(w.init() == 0);
@@ -141,7 +141,7 @@ TEST_CASE("values that do not exist are refused", "[attribute]") {
   }
 }
 
-TEST_CASE("access flags of memory regions mean nothing to a queue pair", "[attribute]") {
+TEST_CASE("access flags for memory regions only have no effect on a queue pair", "[attribute]") {
   rig r;
   const int flag = GENERATE(0, static_cast<int>(IBV_ACCESS_ON_DEMAND), static_cast<int>(IBV_ACCESS_MW_BIND),
                             static_cast<int>(IBV_ACCESS_RELAXED_ORDERING),
@@ -154,7 +154,7 @@ TEST_CASE("access flags of memory regions mean nothing to a queue pair", "[attri
   CHECK(good(both.sends).opcode == IBV_WC_RDMA_WRITE);
 }
 
-TEST_CASE("queue pairs are not made beyond the device's limits", "[attribute]") {
+TEST_CASE("queue pairs are not created beyond the device's limits", "[attribute]") {
   rig r;
   const ibv_device_attr& most = r.device.attributes();
   auto wanted = r.options(IBV_QPT_RC);
@@ -173,7 +173,7 @@ TEST_CASE("queue pairs are not made beyond the device's limits", "[attribute]") 
   CHECK(test::error_of([&] { queue_pair(r.domain, wanted); }).code().value() == EINVAL);
 }
 
-TEST_CASE("queue pairs have numbers of their own", "[attribute]") {
+TEST_CASE("queue pairs have unique numbers", "[attribute]") {
   rig r;
   const queue_pair first(r.domain, r.options(IBV_QPT_RC));
   const queue_pair second(r.domain, r.options(IBV_QPT_UD));

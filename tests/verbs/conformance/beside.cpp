@@ -18,7 +18,7 @@ namespace {
 
 namespace simulation = chorale::simulation;
 
-/// A host with an adapter of today, about.
+/// A host with roughly a current adapter.
 simulation::machine one_host() {
   using namespace std::chrono_literals;
   simulation::machine m;
@@ -60,7 +60,7 @@ struct beside::flow {
 
 void run_on_device(const std::function<void()>& body) {
   if (!is_simulated()) return body();
-  // The test framework is no small program.
+  // The test framework needs a large stack.
   simulation::scheduler time({.stack_bytes = std::size_t{8} << 20});
   simulation::device::wire costs(one_host(), 1);
   const simulation::device::fabric all(time, costs, 1, 1);

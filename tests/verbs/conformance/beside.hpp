@@ -1,4 +1,4 @@
-// Something that goes on beside the test: a thread, or a fiber where the device is simulated.
+// Runs a function concurrently with the test: in a thread, or in a fiber if the device is simulated.
 #pragma once
 
 #include <functional>
@@ -6,7 +6,7 @@
 
 namespace conformance {
 
-/// Runs a function from now on. It is joined at the latest when this goes out of scope.
+/// Runs a function from its construction on. Joined in the destructor at the latest.
 class beside {
  public:
   explicit beside(std::function<void()> body);
@@ -20,7 +20,7 @@ class beside {
   std::unique_ptr<flow> flow_;
 };
 
-/// Runs `body` as a fiber of a simulation of one host, where the device is simulated; else as it is.
+/// Runs `body` as a fiber of a simulation of one host if the device is simulated; else directly.
 void run_on_device(const std::function<void()>& body);
 
 }  // namespace conformance

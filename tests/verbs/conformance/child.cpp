@@ -55,7 +55,7 @@ child::child(const char* name) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], child_fd);
-  // For another processor, this program is run by an emulator, which the kernel does not know.
+  // The kernel cannot execute a program for another processor: an emulator runs it.
   const char* const emulator = std::getenv("MESON_EXE_WRAPPER");
   std::string program = std::filesystem::read_symlink("/proc/self/exe");
   std::string first = emulator == nullptr ? program : emulator;

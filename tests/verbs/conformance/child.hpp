@@ -1,4 +1,4 @@
-// Other processes: this program started afresh to run one hidden test case, with a socket to talk over.
+// Other processes: this program started again to run one hidden test case, with a socket to it.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ class wire {
     receive_bytes(&value, sizeof value);
     return value;
   }
-  /// Both sides come here before either goes on.
+  /// A barrier of both sides.
   void meet() const {
     send(char{1});
     static_cast<void>(receive<char>());
@@ -38,10 +38,10 @@ class wire {
 /// In a child: the socket to the process that started it.
 wire child_wire();
 
-/// Why a simulated device has no other processes.
+/// Why a simulated device has no child processes.
 inline constexpr const char* one_process = "a simulation is one process";
 
-/// A process of this program that runs the hidden test case `name`. Killed when this goes out of scope.
+/// A process of this program that runs the hidden test case `name`. The destructor kills it.
 class child {
  public:
   explicit child(const char* name);
@@ -49,8 +49,8 @@ class child {
   child(const child&) = delete;
   child& operator=(const child&) = delete;
   [[nodiscard]] const wire& line() const { return wire_; }
-  void kill();  ///< SIGKILL, and waits until it is gone
-  /// Waits for its end, at most a minute. Empty, or what went wrong.
+  void kill();  ///< SIGKILL, and waits for its end
+  /// Waits for its end, at most a minute. Returns an empty string, or what went wrong.
   [[nodiscard]] std::string join();
 
  private:

@@ -1,17 +1,17 @@
-// Completion queues: what poll takes, overrun, another size.
+// Completion queues: polling, overrun, resizing.
 #include "../../../lib/verbs/async_event.hpp"
 #include "async.hpp"
 #include "scene.hpp"
 
 using namespace conformance;
 
-TEST_CASE("poll takes what there is and room for", "[completion queue]") {
+TEST_CASE("poll returns as many completions as there are and fit", "[completion queue]") {
   rig r;
   joined l(r);
   for (std::uint64_t id = 0; id < 3; ++id) receive(l.right, id);
   for (int i = 0; i < 3; ++i) work(IBV_WR_SEND).post(l.left);
   for (int i = 0; i < 3; ++i) good(l.sends);
-  const auto arrived = [&] {  // all three are there now or soon
+  const auto arrived = [&] {  // all three are there, or will be soon
     std::vector<ibv_wc> found;
     ibv_wc room[2];
     CHECK(l.arrivals.poll({}).empty());
@@ -29,7 +29,7 @@ TEST_CASE("poll takes what there is and room for", "[completion queue]") {
   CHECK(test::stays_empty(l.arrivals, 1ms));
 }
 
-TEST_CASE("a completion queue that overruns is dead, and so are its queue pairs", "[completion queue]") {
+TEST_CASE("a completion queue that overruns fails, and so do its queue pairs", "[completion queue]") {
   rig r;
   joined l(r, {.send_depth = 256, .entries = 16});
   const int entries = l.sends.entries();
@@ -43,7 +43,7 @@ TEST_CASE("a completion queue that overruns is dead, and so are its queue pairs"
         {{"rxe", false, "Soft-RoCE drops the completion and goes on (rxe_comp.c ignores rxe_cq_post)"}});
   conforms("a queue pair whose completion queue overran is in ERR", l.left.state(), IBV_QPS_ERR,
            {{"rxe", IBV_QPS_RTS, "Soft-RoCE drops the completion and goes on (rxe_comp.c)"}});
-  // What was in time is still there.
+  // Completions before the overrun are still there.
   int polled = 0;
   bool broken = false;
   try {
@@ -57,14 +57,14 @@ TEST_CASE("a completion queue that overruns is dead, and so are its queue pairs"
         {{"rxe", false, "Soft-RoCE's queue goes on after an overrun (rxe_cq.c: rxe_cq_post)"}});
 }
 
-TEST_CASE("a completion queue that is full to the last entry is well", "[completion queue]") {
+TEST_CASE("a completion queue that is full to the last entry still works", "[completion queue]") {
   rig r;
   joined l(r, {.send_depth = 256, .entries = 16});
   const int entries = l.sends.entries();
   for (int round = 0; round < 3; ++round) {
     for (int i = 0; i < entries; ++i)
       rdma(r, IBV_WR_RDMA_WRITE, 0, 8).id(static_cast<std::uint64_t>(i)).post(l.left);
-    // All are done when a message posted behind them on the other queue has arrived.
+    // All have completed when a message posted after them on the other queue has arrived.
     receive(l.right, 1);
     work(IBV_WR_SEND).flags(0).post(l.left);
     good(l.arrivals);
@@ -73,7 +73,7 @@ TEST_CASE("a completion queue that is full to the last entry is well", "[complet
   CHECK_FALSE(next_event(r, quiet));
 }
 
-TEST_CASE("each completion that is polled makes room for one", "[completion queue]") {
+TEST_CASE("each polled completion makes room for one", "[completion queue]") {
   rig r;
   joined l(r, {.send_depth = 256, .entries = 16});
   const auto entries = static_cast<std::uint64_t>(l.sends.entries());
@@ -114,12 +114,12 @@ TEST_CASE("a completion queue keeps its entries when it is resized", "[completio
   }
 }
 
-TEST_CASE("a completion queue does not shrink below what is in it", "[completion queue]") {
+TEST_CASE("a completion queue does not shrink below its number of entries", "[completion queue]") {
   rig r;
   completion_channel channel(r.device);
   joined l(r, {.entries = 16, .channel = &channel});
   for (std::uint64_t id = 0; id < 5; ++id) {
-    // The event says that the completion is there without taking it.
+    // The event shows that the completion is there without taking it.
     l.arrivals.request_notification();
     rdma(r, IBV_WR_RDMA_WRITE, 0, 8).id(id).post(l.right);
     REQUIRE(channel.wait_for(30s));

@@ -1,4 +1,4 @@
-// Bytes: every size and place, gathered and scattered, compared with what was meant to be there.
+// Data: every size and offset, gathered and scattered, compared with the expected bytes.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstring>
@@ -30,11 +30,11 @@ struct region {
     return {expected.begin() + static_cast<std::ptrdiff_t>(offset),
             expected.begin() + static_cast<std::ptrdiff_t>(offset + bytes)};
   }
-  /// Takes what is there for what is expected.
+  /// Takes the current bytes as the expected ones.
   void accept(std::size_t offset, std::size_t bytes) {
     std::copy_n(memory.data() + offset, bytes, expected.begin() + static_cast<std::ptrdiff_t>(offset));
   }
-  /// Where memory and expectation differ first; its size if nowhere.
+  /// The first offset at which memory and expectation differ; the size if there is none.
   [[nodiscard]] std::size_t differs() const {
     if (std::memcmp(expected.data(), memory.data(), expected.size()) == 0) return expected.size();
     return static_cast<std::size_t>(std::mismatch(expected.begin(), expected.end(), memory.data()).first -
@@ -69,7 +69,7 @@ TEST_CASE("RDMA write and read move exactly the bytes asked for", "[data]") {
     work(IBV_WR_RDMA_WRITE, {mine.piece(from, size)}).at(theirs.at(to), theirs.memory.rkey()).post(l.left);
     CHECK(good(l.sends).opcode == IBV_WC_RDMA_WRITE);
     if (type == IBV_QPT_UC) {
-      // Nobody says when an unreliable write has arrived; a message behind it does.
+      // Nothing reports the arrival of an unreliable write; a message after it does.
       receive(l.right, 5);
       work(IBV_WR_SEND).post(l.left);
       good(l.sends);
@@ -87,7 +87,7 @@ TEST_CASE("RDMA write and read move exactly the bytes asked for", "[data]") {
     CHECK(mine.differs() == room);
     CHECK(theirs.differs() == room);
   }
-  CHECK(test::stays_empty(l.arrivals, 1ms));  // the target learns nothing
+  CHECK(test::stays_empty(l.arrivals, 1ms));  // the target gets no completion
 }
 
 TEST_CASE("messages arrive whole, with length and immediate", "[data]") {
@@ -114,7 +114,7 @@ TEST_CASE("messages arrive whole, with length and immediate", "[data]") {
     if (immediate) CHECK(ntohl(got.imm_data) == 0xcafe0000U + count);
     CHECK(good(l.sends).opcode == IBV_WC_SEND);
     theirs.expect(3 * count, mine.part(count, size));
-    theirs.accept(3 * count + size, 9);  // what is left of the receive is undefined
+    theirs.accept(3 * count + size, 9);  // the rest of the receive is undefined
     CHECK(theirs.differs() == room);
   }
 }
@@ -129,7 +129,7 @@ TEST_CASE("write with immediate takes a receive, whatever its length, and names 
   for (const std::size_t size : sizes(r)) {
     INFO(to_string(type) << ", " << size << " bytes");
     ++count;
-    receive(l.right, count, {theirs.piece(2'000'000, 4)});  // too short for it: that does not matter
+    receive(l.right, count, {theirs.piece(2'000'000, 4)});  // too short for the data, which does not matter
     work(IBV_WR_RDMA_WRITE_WITH_IMM, {mine.piece(count, size)})
         .at(theirs.at(count), theirs.memory.rkey())
         .immediate(count)
@@ -158,7 +158,7 @@ TEST_CASE("lists of pieces of any sizes gather and scatter", "[data]") {
   INFO("seed " << seed);
   for (int round = 0; round < 30; ++round) {
     INFO("round " << round);
-    // Pieces that do not overlap, one after the other with gaps; some of them of zero bytes.
+    // Disjoint pieces in ascending order with gaps; some of zero bytes.
     const auto pieces_of = [&](const region& where, std::size_t total, std::vector<std::size_t>& places) {
       std::vector<ibv_sge> pieces;
       std::size_t left = total;

@@ -1,4 +1,4 @@
-// What the topics of datagrams share: a queue pair with receives in numbered slots, and its way to itself.
+// Shared by the tests of datagrams: a queue pair with receives in numbered slots, and its address handle.
 #pragma once
 
 #include "scene.hpp"
@@ -7,7 +7,7 @@ namespace conformance {
 
 constexpr std::uint32_t grh_bytes = 40;
 
-/// A UD queue pair in RTS whose receive `n` fills slot `n` of memory of its own.
+/// A UD queue pair in RTS whose receive `n` fills slot `n` of its own memory.
 struct receiver {
   explicit receiver(rig& host, std::uint32_t slot_bytes = 512, std::uint32_t slots = 16,
                     shared_receive_queue* srq = nullptr)
@@ -28,8 +28,8 @@ struct receiver {
   queue_pair pair;
 };
 
-/// Sends `bytes` from `offset` of the rig's buffer and waits for the completion, which is a success whether
-/// the datagram arrives or not.
+/// Sends `bytes` from `offset` of the rig's buffer and waits for the completion, which succeeds whether the
+/// datagram arrives or not.
 inline void send_datagram(rig& r, queue_pair& from, const address_handle& way, std::uint32_t qpn,
                           std::size_t offset, std::uint32_t bytes, std::uint32_t qkey = test::qkey) {
   work(IBV_WR_SEND, {r.piece(offset, bytes)}).to(way, qpn, qkey).post(from);

@@ -1,4 +1,4 @@
-// UD: the 40 bytes before the payload, keys, and the many ways in which a datagram gets lost.
+// UD: the 40 bytes before the payload, keys, and the many reasons for which a datagram is lost.
 #include "datagram.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 using namespace conformance;
 
-TEST_CASE("a datagram arrives behind 40 bytes, and is answered by its completion", "[datagram]") {
+TEST_CASE("a datagram arrives after 40 bytes, and its completion is enough to answer it", "[datagram]") {
   rig r;
   receiver left(r), right(r);
   left.post(2);
@@ -63,7 +63,7 @@ TEST_CASE("the header names sender and receiver where there is one, and is never
   ibv_grh header{};
   std::memcpy(&header, right.slot(1), sizeof header);
   if (is_ipv4_mapped(r.port.address.gid)) {
-    // RoCE v2 on IPv4: the IPv4 header stands in the last 20 of the 40 bytes.
+    // RoCE v2 on IPv4: the IPv4 header is in the last 20 of the 40 bytes.
     const std::byte* const ip = right.slot(1) + 20;
     CHECK((ip[0] >> 4) == std::byte{4});
     CHECK(std::memcmp(ip + 12, r.port.address.gid.raw + 12, 4) == 0);
@@ -75,14 +75,14 @@ TEST_CASE("the header names sender and receiver where there is one, and is never
   CHECK(std::memcmp(&header.dgid, &r.port.address.gid, 16) == 0);
 }
 
-TEST_CASE("datagrams with another Q_Key, to nobody, or without a receive vanish", "[datagram]") {
+TEST_CASE("datagrams with another Q_Key, to no queue pair, or without a receive vanish", "[datagram]") {
   rig r;
   receiver left(r), right(r);
   const address_handle way(r.domain, path_to(r.port, r.port.address));
   fill(r.buffer.span(), 2);
   const std::uint32_t violations = r.device.port(r.port.number).qkey_viol_cntr;
   send_datagram(r, left.pair, way, right.pair.number(), 0, 10);  // no receive is there
-  CHECK(test::stays_empty(right.queue, quiet));                  // and it is gone before there is one
+  CHECK(test::stays_empty(right.queue, quiet));                  // and it is lost before there is one
   right.post(1);
   send_datagram(r, left.pair, way, right.pair.number(), 0, 11, test::qkey + 1);
   send_datagram(r, left.pair, way, right.pair.number(), 0, 11, 0);
@@ -131,7 +131,7 @@ TEST_CASE("the Q_Key can be changed while in service", "[datagram]") {
   CHECK(good(right.queue).byte_len == grh_bytes + 11);
 }
 
-TEST_CASE("a datagram that does not fit its receive is not delivered as if it did", "[datagram]") {
+TEST_CASE("a datagram that does not fit its receive is not delivered as if it fitted", "[datagram]") {
   rig r;
   receiver left(r), right(r);
   const address_handle way(r.domain, path_to(r.port, r.port.address));
@@ -147,7 +147,7 @@ TEST_CASE("a datagram that does not fit its receive is not delivered as if it di
   CHECK(left.pair.state() == IBV_QPS_RTS);
 }
 
-TEST_CASE("a datagram that fits to the byte arrives, with no payload too", "[datagram]") {
+TEST_CASE("a datagram that fits exactly arrives, even without payload", "[datagram]") {
   rig r;
   receiver left(r), right(r);
   const address_handle way(r.domain, path_to(r.port, r.port.address));
@@ -201,7 +201,7 @@ TEST_CASE("a datagram queue pair sends after a local fault once it is in RTS aga
                   "Soft-RoCE takes any queue pair whose request fails to ERR "
                   "(rxe_comp.c: COMPST_ERROR calls rxe_qp_error)"}}))
     return;
-  // It receives all the while.
+  // It can receive all the time.
   send_datagram(r, right.pair, way, left.pair.number(), 0, 9);
   CHECK(good(left.queue).byte_len == grh_bytes + 9);
   ibv_qp_attr a{};

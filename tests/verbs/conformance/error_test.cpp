@@ -1,4 +1,5 @@
-// Faults of a request: the status at both ends, the states after it, the event, and that all else is flushed.
+// Faults of a request: the status at both ends, the states after it, the event, and the flush of all other
+// requests.
 #include <algorithm>
 
 #include "scene.hpp"
@@ -7,12 +8,12 @@ using namespace conformance;
 
 namespace {
 
-/// What a fault must lead to.
+/// The expected effect of a fault.
 struct fault {
   const char* name;
   ibv_wc_status requester;
   std::vector<known<ibv_wc_status>> requester_differs;
-  /// Status of the receive that the request took; IBV_WC_WR_FLUSH_ERR where it took none.
+  /// Status of the receive that the request took; IBV_WC_WR_FLUSH_ERR if it took none.
   ibv_wc_status responder;
   std::vector<known<ibv_wc_status>> responder_differs;
   bool responder_fails;
@@ -148,7 +149,7 @@ bool conforms_status(const std::string& rule, ibv_wc_status seen, ibv_wc_status 
 
 }  // namespace
 
-TEST_CASE("a fault has its status, stops the queue pair and flushes what is behind", "[error]") {
+TEST_CASE("a fault has its status, stops the queue pair and flushes later requests", "[error]") {
   rig r;
   const auto index = GENERATE(range(std::size_t{0}, faults().size()));
   const fault& f = faults()[index];
@@ -158,7 +159,7 @@ TEST_CASE("a fault has its status, stops the queue pair and flushes what is behi
   f.post(r, l);
   rdma(r, IBV_WR_RDMA_WRITE, 0, 8).id(50).flags(0).post(l.left);  // unsignalled, and still flushed
 
-  // Sends come in their order; a receive of the same queue pair may come between.
+  // Sends complete in order; a receive of the same queue pair may come in between.
   std::vector<ibv_wc> sends;
   for (int i = 0; i < 3; ++i) {
     const ibv_wc done = next(l.sends);
@@ -215,8 +216,8 @@ TEST_CASE("a failed pair is as new after RESET", "[error]") {
   CHECK(std::equal(r.buffer.data(), r.buffer.data() + 8, r.buffer.data() + remote));
 }
 
-TEST_CASE("a message whose middle is bad moves nothing behind the fault", "[error]") {
-  // A write that begins inside its region and leaves it: whatever of it is placed stays inside.
+TEST_CASE("a message with a fault in the middle writes nothing after the fault", "[error]") {
+  // A write that begins inside its region and leaves it: any bytes that are placed stay inside.
   rig r;
   joined l(r);
   registered_buffer narrow(r.domain, 3 * 4096, all_access);

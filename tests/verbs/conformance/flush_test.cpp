@@ -1,15 +1,15 @@
-// ERR and RESET: what comes back, what vanishes.
+// ERR and RESET: which requests are flushed, and which vanish.
 #include "scene.hpp"
 
 using namespace conformance;
 
-TEST_CASE("ERR brings back all that was posted, in order, once", "[flush]") {
+TEST_CASE("ERR flushes all posted requests, in order, once", "[flush]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   joined l(r, {.type = type, .right = {.min_rnr_timer = 1}});
   for (std::uint64_t i = 0; i < 5; ++i) receive(l.left, i, {r.piece(0, 8)});
   if (type == IBV_QPT_RC) {
-    // Nobody receives at the other side: the first waits, the rest wait behind it.
+    // The other side has no receive: the first waits, the rest wait behind it.
     for (std::uint64_t i = 0; i < 4; ++i) work(IBV_WR_SEND, {r.piece(0, 8)}).id(10 + i).flags(0).post(l.left);
   }
   l.left.to_error();
@@ -33,10 +33,10 @@ TEST_CASE("ERR brings back all that was posted, in order, once", "[flush]") {
   CHECK(receives == 5);
   CHECK(sends == 22);
   CHECK(test::stays_empty(l.sends, quiet));
-  if (type == IBV_QPT_RC) CHECK(l.right.state() == IBV_QPS_RTS);  // the peer is not told
+  if (type == IBV_QPT_RC) CHECK(l.right.state() == IBV_QPS_RTS);  // the peer is not notified
 }
 
-TEST_CASE("what is posted in ERR comes back flushed", "[flush]") {
+TEST_CASE("requests posted in ERR are flushed", "[flush]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD);
   completion_queue queue(r.device, 16);
@@ -63,19 +63,19 @@ TEST_CASE("what is posted in ERR comes back flushed", "[flush]") {
   }
 }
 
-TEST_CASE("RESET forgets what was posted, and what was not polled", "[flush]") {
+TEST_CASE("RESET drops posted requests, and completions that were not polled", "[flush]") {
   rig r;
   joined l(r, {.right = {.min_rnr_timer = 1}});
   for (std::uint64_t i = 0; i < 5; ++i) receive(l.left, i, {r.piece(0, 8)});
   rdma(r, IBV_WR_RDMA_WRITE, 0, 8).post(l.left);
   CHECK(good(l.sends).wr_id == 1);
-  work(IBV_WR_SEND, {r.piece(0, 8)}).id(2).post(l.left);  // waits: no receive is there
+  work(IBV_WR_SEND, {r.piece(0, 8)}).id(2).post(l.left);  // waits: there is no receive
   l.left.to_reset();
   CHECK(l.left.state() == IBV_QPS_RESET);
   CHECK(test::stays_empty(l.sends, quiet));
   receive(l.right, 9, {r.piece(remote, 8)});
   CHECK(test::stays_empty(l.arrivals, quiet));
-  // The room is there again: as many receives as at first.
+  // The entries are free again: as many receives as at first.
   l.left.to_init({.port = r.port.number, .access = all_access});
   for (std::uint64_t i = 0; i < l.left.recv_depth(); ++i) receive(l.left, i, {r.piece(0, 8)});
 }
@@ -85,7 +85,7 @@ TEST_CASE("completions that were not polled before RESET", "[flush]") {
   joined l(r);
   rdma(r, IBV_WR_RDMA_WRITE, 0, 8).post(l.left);
   work(IBV_WR_RDMA_READ).at(address(r, remote), r.buffer.rkey()).flags(0).post(l.left);
-  // Until it is surely there: the peer's message is sent after it.
+  // Until it is certainly there: the peer's message is sent after it.
   receive(l.right, 1);
   work(IBV_WR_SEND).flags(0).post(l.left);
   good(l.arrivals);
@@ -94,7 +94,7 @@ TEST_CASE("completions that were not polled before RESET", "[flush]") {
         {{"rxe", false, "Soft-RoCE leaves them (rxe_qp.c: rxe_qp_reset touches no completion queue)"}});
 }
 
-TEST_CASE("a flushed queue pair raises solicited notifications, for errors count as such", "[flush]") {
+TEST_CASE("a flushed queue pair raises solicited notifications, since errors count as such", "[flush]") {
   rig r;
   completion_channel channel(r.device);
   completion_queue queue(r.device, 16, &channel);
@@ -108,7 +108,7 @@ TEST_CASE("a flushed queue pair raises solicited notifications, for errors count
   CHECK(next(queue).status == IBV_WC_WR_FLUSH_ERR);
 }
 
-TEST_CASE("a queue pair that is gone leaves no completions behind", "[flush]") {
+TEST_CASE("a destroyed queue pair leaves no completions behind", "[flush]") {
   rig r;
   completion_queue queue(r.device, 16);
   {

@@ -23,9 +23,9 @@ ibv_wc_status status_of(rig& r, ibv_wr_opcode opcode, const target& to, std::uin
 
 }  // namespace
 
-TEST_CASE("a remote key opens its region and no byte more", "[key]") {
+TEST_CASE("a remote key gives access to its region and no byte more", "[key]") {
   rig r;
-  // The middle of larger memory, so that bytes beside it exist.
+  // The middle of larger memory, so that there are bytes on both sides.
   const registered_buffer whole(r.domain, 3 * 4096, all_access);
   std::byte* const first = whole.data() + 100;
   constexpr std::uint32_t length = 5001;
@@ -75,7 +75,7 @@ TEST_CASE("the local key is not the remote key", "[key]") {
   CHECK(next(l.sends).status == IBV_WC_LOC_PROT_ERR);
 }
 
-TEST_CASE("a region of the past opens nothing, not even when its memory is registered again", "[key]") {
+TEST_CASE("a deregistered region gives no access, not even when its memory is registered again", "[key]") {
   rig r;
   registered_buffer memory(r.domain, 4096, all_access);
   const auto at = reinterpret_cast<std::uint64_t>(memory.data());
@@ -86,7 +86,7 @@ TEST_CASE("a region of the past opens nothing, not even when its memory is regis
     CHECK(region.rkey() != stale);
     stale = region.rkey();
     work(IBV_WR_RDMA_WRITE, {r.piece(0, 8)}).at(at, region.rkey()).post(l.left);
-    good(l.sends);  // so that a cache of keys knows it
+    good(l.sends);  // so that the key is in the device's cache
   }
   const memory_region successor(r.domain, memory.data(), 4096, all_access);
   work(IBV_WR_RDMA_WRITE, {r.piece(0, 8)}).at(at, stale).post(l.left);
@@ -124,7 +124,7 @@ TEST_CASE("keys work in their protection domain only", "[key]") {
              "IB_WC_LOC_QP_OP_ERR"}});
 }
 
-TEST_CASE("rights are those of the region too", "[key]") {
+TEST_CASE("rights are also limited by the region", "[key]") {
   rig r;
   struct right {
     const char* name;
@@ -151,7 +151,7 @@ TEST_CASE("rights are those of the region too", "[key]") {
         f.status);
 }
 
-TEST_CASE("local memory that is only readable receives nothing", "[key]") {
+TEST_CASE("read-only local memory receives nothing", "[key]") {
   rig r;
   const registered_buffer readable(r.domain, 4096, IBV_ACCESS_REMOTE_READ);
   const ibv_sge piece{reinterpret_cast<std::uint64_t>(readable.data()), 8, readable.lkey()};

@@ -1,5 +1,5 @@
-// When memory may be given to somebody else although a peer is still writing. The library relies on the first
-// two to end a call whose buffers are about to go.
+// When memory may be reused although a peer is still writing. The library relies on the first two ways to end
+// a call whose buffers are about to be freed.
 #include <algorithm>
 #include <atomic>
 
@@ -16,8 +16,8 @@ constexpr const char* unfinished =
     "Soft-RoCE waits for a packet that it is writing only when the queue pair is destroyed (rxe_qp.c: "
     "rxe_qp_error, rxe_qp_reset; rxe_task.c: rxe_cleanup_task)";
 
-/// A peer writes into `target` without pause while `let_go(pair, region)` is called; true if memory stays as
-/// it is from then on.
+/// A peer writes into `target` without pause while `let_go(pair, region)` is called; true if the memory does
+/// not change from then on.
 template <class LetGo>
 bool stays_after(rig& r, LetGo&& let_go) {
   std::vector<std::byte> source(mebibyte), target(mebibyte);
@@ -50,7 +50,7 @@ bool stays_after(rig& r, LetGo&& let_go) {
 
 }  // namespace
 
-TEST_CASE("memory that has been let go is not written any more", "[registration][state]") {
+TEST_CASE("memory that has been released is not written any more", "[registration][state]") {
   rig r;
   for (int round = 0; round < 5; ++round) {
     CHECK(stays_after(r, [](queue_pair&, memory_region& region) { region.close(); }));

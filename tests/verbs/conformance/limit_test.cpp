@@ -1,11 +1,11 @@
-// Limits of a queue pair: pieces, inline bytes, depth; and what makes room again.
+// Limits of a queue pair: pieces, inline bytes, depth; and how entries become free.
 #include <cstring>
 
 #include "scene.hpp"
 
 using namespace conformance;
 
-TEST_CASE("as many pieces as were granted, and no more", "[limit]") {
+TEST_CASE("as many pieces as granted, and no more", "[limit]") {
   rig r;
   const auto most = static_cast<std::uint32_t>(r.device.attributes().max_sge);
   joined l(r, {.sges = most});
@@ -29,7 +29,7 @@ TEST_CASE("as many pieces as were granted, and no more", "[limit]") {
   CHECK(test::stays_empty(l.sends, 1ms));
 }
 
-TEST_CASE("pieces of zero bytes are no pieces, whatever their key", "[limit]") {
+TEST_CASE("pieces of zero bytes do not count, whatever their key", "[limit]") {
   rig r;
   joined l(r);
   fill(r.buffer.span(), 4);
@@ -53,7 +53,7 @@ TEST_CASE("inline data needs no key, and may be overwritten at once", "[limit]")
   const std::uint32_t most = l.left.inline_bytes();
   std::vector<std::byte> data(most + 1);
   const auto pieces = [&](std::uint32_t bytes) {
-    // In two parts, where there are two bytes.
+    // In two parts, if there are two bytes.
     const std::uint32_t half = bytes / 2;
     const auto at = reinterpret_cast<std::uint64_t>(data.data());
     return std::vector<ibv_sge>{{at, half, 0}, {at + half, bytes - half, 0xffffffff}};
@@ -80,13 +80,13 @@ TEST_CASE("inline data needs no key, and may be overwritten at once", "[limit]")
   CHECK(l.left.state() == IBV_QPS_RTS);
 }
 
-TEST_CASE("who never asks for completions runs out of send queue", "[limit]") {
+TEST_CASE("a program that never requests completions runs out of send queue entries", "[limit]") {
   rig r;
   joined l(r);
   const std::uint32_t depth = l.left.send_depth();
   std::uint32_t posted = 0;
   int result = 0;
-  // With time in between: requests that are done make no room, completions that are polled do.
+  // With time in between: requests that have ended free no entries, polled completions do.
   while (posted < 2 * depth && (result = rdma(r, IBV_WR_RDMA_WRITE, 0, 8).flags(0).try_post(l.left)) == 0) {
     ++posted;
     if (posted % 8 == 0) chorale::clock::sleep_for(2ms);
@@ -121,7 +121,7 @@ TEST_CASE("requests that wait keep their slots", "[limit]") {
   rig r;
   joined l(r, {.right = {.min_rnr_timer = 1}});
   const std::uint32_t depth = l.left.send_depth();
-  for (std::uint32_t i = 0; i < depth; ++i) work(IBV_WR_SEND).id(i).post(l.left);  // nobody receives
+  for (std::uint32_t i = 0; i < depth; ++i) work(IBV_WR_SEND).id(i).post(l.left);  // there is no receive
   const int over = work(IBV_WR_SEND).id(depth).try_post(l.left);
   const bool more =
       !conforms("a send queue is as deep as it says", over, ENOMEM,
@@ -137,7 +137,7 @@ TEST_CASE("requests that wait keep their slots", "[limit]") {
   CHECK(good(l.sends).wr_id == 98);
 }
 
-TEST_CASE("a receive queue takes what was granted", "[limit]") {
+TEST_CASE("a receive queue takes as many receives as granted", "[limit]") {
   rig r;
   joined l(r);
   const std::uint32_t depth = l.right.recv_depth();
@@ -148,7 +148,7 @@ TEST_CASE("a receive queue takes what was granted", "[limit]") {
   CHECK(result == ENOMEM);
   holds("a receive queue is as deep as it says", posted == depth,
         {{"rxe", false, "Soft-RoCE's rings are a power of two less one deep (rxe_queue.c)"}});
-  // One is taken, one may be posted.
+  // One is taken, so one may be posted.
   work(IBV_WR_SEND, {r.piece(0, 8)}).post(l.left);
   good(l.arrivals);
   good(l.sends);
@@ -166,7 +166,7 @@ TEST_CASE("requests that a type of queue pair does not have are refused", "[limi
                   EINVAL,
                   {{"rxe", 0, "Soft-RoCE finds no opcode for it when it executes (rxe_req.c: next_opcode)"}}))
       CHECK(next(l.sends).status != IBV_WC_SUCCESS);
-    if (result == 0) return;  // it is in ERR now
+    if (result == 0) return;  // it is now in ERR
   }
 }
 

@@ -13,10 +13,10 @@
 
 namespace {
 
-/// Runs the hidden test case `name` for the process that started this one; its failures go to stderr.
+/// Runs the hidden test case `name` for the parent process; its failures go to stderr.
 int child_main(const char* name) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
-  // Kept until it is known to be worth reading: a success has nothing to say.
+  // Kept until the end, and printed only on failure.
   const int report = memfd_create("report", MFD_CLOEXEC);
   const int status = support::run_test_case(name, ("/proc/self/fd/" + std::to_string(report)).c_str());
   if (status == 0) return 0;
@@ -33,7 +33,7 @@ int child_main(const char* name) {
 
 int main(int argc, char** argv) {
   if (argc == 3 && std::strcmp(argv[1], conformance::child_option) == 0) return child_main(argv[2]);
-  // A fabric of its own: another run on this machine must not be seen.
+  // A separate fabric: another run on this machine must not interfere.
   setenv("CHORALE_SOFT_FABRIC", ("conformance-" + std::to_string(getpid())).c_str(), 1);
   int status = 1;
   conformance::run_on_device([&] { status = support::run_tests(argc, argv); });

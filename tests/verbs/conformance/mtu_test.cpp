@@ -1,4 +1,4 @@
-// The MTU: datagrams over it never arrive; messages of connections are cut at the path's, unseen.
+// The MTU: longer datagrams never arrive; messages of connections are split at the path's MTU, invisibly.
 #include <algorithm>
 
 #include "datagram.hpp"

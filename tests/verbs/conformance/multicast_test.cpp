@@ -1,4 +1,4 @@
-// Multicast: every attached queue pair of the group gets every datagram, its sender too.
+// Multicast: every attached queue pair of the group gets every datagram, including the sender's own.
 #include <algorithm>
 #include <arpa/inet.h>
 #include <cstdint>
@@ -19,8 +19,8 @@ using namespace conformance;
 
 namespace {
 
-/// Group `n`, as the port's addresses are: IPv4 on RoCE with IPv4, else IPv6. On RoCE the interface joins it
-/// for as long as this lives: attaching steers only packets that reach the port.
+/// Group `n`, with addresses like the port's: IPv4 on RoCE with IPv4, else IPv6. On RoCE the interface is a
+/// member for the lifetime of this object: attaching steers only packets that reach the port.
 class group {
  public:
   group(const rig& r, unsigned n) {
@@ -72,7 +72,7 @@ void send_to(rig& r, queue_pair& from, const group& g, std::uint64_t value) {
   send_datagram(r, from, way, all_members, 0, sizeof value);
 }
 
-/// The value of the next datagram.
+/// The number in the next datagram.
 std::uint64_t value_of(receiver& at) {
   const ibv_wc got = good(at.queue);
   CHECK(got.byte_len == grh_bytes + 8);
@@ -85,7 +85,8 @@ std::uint64_t value_of(receiver& at) {
 
 }  // namespace
 
-TEST_CASE("a group's datagrams reach each member once, the sender too, and nobody else", "[multicast]") {
+TEST_CASE("a group's datagrams reach each member once, including the sender, and no other queue pair",
+          "[multicast]") {
   rig r;
   const group g(r, 1);
   receiver sender(r), member(r), outsider(r);
@@ -96,7 +97,7 @@ TEST_CASE("a group's datagrams reach each member once, the sender too, and nobod
   send_to(r, sender.pair, g, 1);
   CHECK(value_of(sender) == 1);
   CHECK(value_of(member) == 1);
-  send_to(r, outsider.pair, g, 2);  // who sends need not be a member
+  send_to(r, outsider.pair, g, 2);  // the sender need not be a member
   CHECK(value_of(sender) == 2);
   CHECK(value_of(member) == 2);
   CHECK(test::stays_empty(outsider.queue, quiet));
@@ -158,7 +159,7 @@ TEST_CASE("keys, receives and types hold for groups too", "[multicast]") {
   const group g(r, 3);
   receiver member(r), empty(r), sender(r);
   multicast_membership first(member.pair, g.gid, g.lid);
-  multicast_membership second(empty.pair, g.gid, g.lid);  // without a receive: loses its copy alone
+  multicast_membership second(empty.pair, g.gid, g.lid);  // without a receive: loses only its own copy
   member.post(0);
   const address_handle way(r.domain, path_to_group(r.port, g.gid, g.lid));
   send_datagram(r, sender.pair, way, all_members, 0, 8, test::qkey + 1);
@@ -192,7 +193,7 @@ TEST_CASE("a queue pair that is a member stays, and leaves with its process", "[
 
 namespace {
 
-/// Joins group 5, says how many of its datagrams came until told to stop.
+/// Joins group 5, and reports how many of its datagrams arrived until told to stop.
 TEST_CASE("child: multicast member", "[.child]") {
   const wire line = child_wire();
   rig r;

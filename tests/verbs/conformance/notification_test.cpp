@@ -1,4 +1,4 @@
-// Being woken by completions: arming, solicited events, what raises none.
+// Wake-ups by completions: arming, solicited events, and what raises none.
 
 #include "../../../lib/verbs/failure.hpp"
 #include "beside.hpp"
@@ -8,12 +8,12 @@ using namespace conformance;
 
 namespace {
 
-/// A connection whose right end's completions raise events.
+/// A connection; completions of its right end raise events.
 struct scene : rig {
   scene() : channel(device), l(*this, {.channel = &channel}) {
     for (std::uint64_t id = 0; id < 12; ++id) receive(l.right, id);
   }
-  /// The completion is in the armed queue when this returns: it is waited for by looking at its effect.
+  /// When this returns the completion is in the armed queue: its effect is awaited.
   void send(bool solicited = false, ibv_wr_opcode opcode = IBV_WR_SEND) {
     work one = opcode == IBV_WR_SEND ? work(opcode) : rdma(*this, opcode, 0, 8);
     one.flags(unsigned{IBV_SEND_SIGNALED} | (solicited ? unsigned{IBV_SEND_SOLICITED} : 0U)).post(l.left);
@@ -40,7 +40,7 @@ TEST_CASE("an armed queue raises one event for the next completion", "[notificat
   CHECK(s.channel.get_event() == s.l.arrivals.native());
   CHECK_FALSE(s.readable(0ms));
   s.send();
-  CHECK_FALSE(s.readable(quiet));  // one event an arming
+  CHECK_FALSE(s.readable(quiet));  // one event per arming
   for (std::uint64_t id = 0; id < 3; ++id) CHECK(good(s.l.arrivals).wr_id == id);
   s.l.arrivals.request_notification();
   s.l.arrivals.request_notification();  // twice is once
@@ -52,7 +52,7 @@ TEST_CASE("an armed queue raises one event for the next completion", "[notificat
   CHECK(test::error_of([&] { s.channel.close(); }).code().value() == EBUSY);
 }
 
-TEST_CASE("solicited arming waits for what was solicited", "[notification]") {
+TEST_CASE("solicited arming waits for a solicited completion", "[notification]") {
   scene s;
   s.l.arrivals.request_notification(true);
   s.send(false);
@@ -100,7 +100,7 @@ TEST_CASE("unsignalled sends raise nothing", "[notification]") {
   CHECK(channel.wait_for(60s));
 }
 
-TEST_CASE("one channel serves several queues, and says which", "[notification]") {
+TEST_CASE("one channel serves several queues, and names the queue of each event", "[notification]") {
   rig r;
   completion_channel channel(r.device);
   joined first(r, {.channel = &channel});
@@ -121,7 +121,7 @@ TEST_CASE("a sleeping thread is woken by each completion it armed for", "[notifi
   scene s;
   int woken = 0;
   beside sleeper([&] {
-    // The way that loses no wake-up: arm, look, sleep.
+    // The sequence that loses no wake-up: arm, poll, sleep.
     ibv_wc room[4];
     const auto end = chorale::clock::now() + 60s;
     while (woken < 10 && chorale::clock::now() < end) {

@@ -1,4 +1,4 @@
-// In which order requests complete and data appears, and which of them report at all.
+// The order in which requests complete and data appear, and which requests have completions.
 #include <algorithm>
 #include <map>
 
@@ -34,7 +34,7 @@ TEST_CASE("requests of one send queue complete in the order of posting, whatever
   }
 }
 
-TEST_CASE("unsignalled requests report nothing, and are done when a later one is", "[order]") {
+TEST_CASE("unsignalled requests have no completion, and have ended when a later one has", "[order]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   joined l(r, {.type = type});
@@ -51,7 +51,7 @@ TEST_CASE("unsignalled requests report nothing, and are done when a later one is
   CHECK(test::stays_empty(l.sends, quiet));
 }
 
-TEST_CASE("a queue pair made to signal all reports all", "[order]") {
+TEST_CASE("a queue pair that signals all requests completes all", "[order]") {
   rig r;
   joined l(r, {.signal_all = true});
   for (std::uint64_t i = 0; i < 8; ++i)
@@ -150,7 +150,7 @@ TEST_CASE("send and receive completions of one queue pair go to their queues", "
   CHECK(both == std::vector<std::uint64_t>{12, 14});
 }
 
-TEST_CASE("what a message announces was written before it", "[order]") {
+TEST_CASE("a message arrives after the writes before it", "[order]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   joined l(r, {.type = type});
@@ -166,7 +166,7 @@ TEST_CASE("what a message announces was written before it", "[order]") {
   }
 }
 
-TEST_CASE("later writes win over earlier ones to the same place", "[order]") {
+TEST_CASE("later writes replace earlier ones to the same address", "[order]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   joined l(r, {.type = type});
@@ -183,14 +183,14 @@ TEST_CASE("later writes win over earlier ones to the same place", "[order]") {
   }
 }
 
-TEST_CASE("a fenced request sees what earlier reads brought", "[order]") {
+TEST_CASE("a fenced request sees the data of earlier reads", "[order]") {
   rig r;
   joined l(r, {.left = {.max_rd_atomic = 2}, .right = {.max_dest_rd_atomic = 2}});
   constexpr std::uint32_t bytes = 9000;
   for (unsigned round = 0; round < 10; ++round) {
     fill(r.buffer.span().subspan(remote, bytes), round);
     std::fill_n(r.buffer.data(), bytes, std::byte{0});
-    // Read into place 0, and write place 0 back elsewhere: the fence makes it what was read.
+    // Reads into offset 0, and writes offset 0 back elsewhere: after the fence it holds the data read.
     rdma(r, IBV_WR_RDMA_READ, 0, bytes).flags(0).post(l.left);
     rdma(r, IBV_WR_RDMA_WRITE, 0, bytes, remote + 16384)
         .flags(unsigned{IBV_SEND_FENCE} | IBV_SEND_SIGNALED)

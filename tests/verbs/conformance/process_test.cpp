@@ -1,4 +1,4 @@
-// The peer in a process of its own, until it dies.
+// The peer in a separate process, until it dies.
 #include <cstring>
 #include <numeric>
 #include <unistd.h>
@@ -10,7 +10,7 @@ using namespace conformance;
 
 namespace {
 
-/// What each side tells the other.
+/// The data that the sides exchange.
 struct place {
   std::uint32_t number;
   std::uint32_t rkey;
@@ -22,7 +22,7 @@ struct far_end {
       : queue(r.device, 64),
         pair(r.domain, {.send = &queue, .recv = &queue, .send_sges = 2, .recv_sges = 2}),
         details(wanted) {}
-  /// With `receives` of 4 KiB posted before the peer may send.
+  /// Posts `receives` of 4 KiB before the peer may send.
   void connect(const wire& line, std::uint64_t receives = 0) {
     line.send(place{pair.number(), r.buffer.rkey(), address(r, 0)});
     to = line.receive<place>();
@@ -43,8 +43,8 @@ struct far_end {
   place to{};
 };
 
-/// Receives messages and answers each with the sum of its bytes, by RDMA write and by message; adds what the
-/// peer wrote behind 40000 into the answer.
+/// Receives messages and answers each with the sum of its bytes, by RDMA write and by message; the answer
+/// includes the sum that the peer wrote from offset 40000 on.
 TEST_CASE("child: summer", "[.child]") {
   const wire line = child_wire();
   far_end self;
@@ -67,7 +67,7 @@ TEST_CASE("child: summer", "[.child]") {
   }
 }
 
-/// Is there until it is killed.
+/// Waits until it is killed.
 TEST_CASE("child: sitter", "[.child]") {
   const wire line = child_wire();
   far_end self;
@@ -117,7 +117,7 @@ TEST_CASE("messages, writes and reads between processes", "[process]") {
   }
 }
 
-TEST_CASE("a killed peer is silence: retries are exceeded, and others do not notice", "[process]") {
+TEST_CASE("a killed peer is silent: retries are exceeded, and others are not affected", "[process]") {
   if (is_simulated()) return skip(one_process);
   child dying("child: sitter"), living("child: sitter");
   far_end self({.timeout = 12, .retry = 3});
@@ -135,7 +135,7 @@ TEST_CASE("a killed peer is silence: retries are exceeded, and others do not not
   REQUIRE(write(other, 1) == 0);
   good(other.queue);
   dying.kill();
-  // Until the death is seen writes may still go into its memory.
+  // Until the death is detected writes may still go into its memory.
   const auto end = chorale::clock::now() + 60s;
   ibv_wc done{};
   do {
@@ -154,7 +154,7 @@ TEST_CASE("a killed peer is silence: retries are exceeded, and others do not not
   }
 }
 
-TEST_CASE("a queue pair that is gone is silence: retries are exceeded", "[process]") {
+TEST_CASE("a destroyed queue pair is silent: retries are exceeded", "[process]") {
   rig r;
   joined l(r, {.left = {.timeout = 8, .retry = 1}});
   l.right.close();
@@ -174,7 +174,7 @@ TEST_CASE("a queue pair that is gone is silence: retries are exceeded", "[proces
   CHECK(settled(l.left, IBV_QPS_ERR) == IBV_QPS_ERR);
 }
 
-TEST_CASE("a peer that is in ERR is silence too", "[process]") {
+TEST_CASE("a peer in ERR is silent too", "[process]") {
   rig r;
   joined l(r, {.left = {.timeout = 8, .retry = 1}});
   l.right.to_error();
@@ -182,12 +182,12 @@ TEST_CASE("a peer that is in ERR is silence too", "[process]") {
   CHECK(next(l.sends).status == IBV_WC_RETRY_EXC_ERR);
 }
 
-TEST_CASE("a peer that comes in time is met by retries", "[process]") {
+TEST_CASE("a peer that is ready in time is reached by retries", "[process]") {
   rig r;
   completion_queue sends(r.device, 16), arrivals(r.device, 16);
   queue_pair left(r.domain, {.send = &sends, .recv = &sends});
   queue_pair right(r.domain, {.send = &arrivals, .recv = &arrivals});
-  // Six times at least 4.096 us * 2^19, 13 s: the peer is there long before.
+  // Six retries of at least 4.096 us * 2^19, 13 s in all: the peer is ready long before.
   r.connect(left, right, all_access, {.timeout = 19, .retry = 6});
   rdma(r, IBV_WR_RDMA_WRITE, 0, 8).post(left);
   CHECK(test::stays_empty(sends, quiet));

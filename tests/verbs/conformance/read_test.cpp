@@ -1,4 +1,4 @@
-// How many reads and atomics may be under way: max_rd_atomic, max_dest_rd_atomic.
+// The number of reads and atomic operations in flight: max_rd_atomic, max_dest_rd_atomic.
 #include <algorithm>
 
 #include "scene.hpp"
@@ -9,7 +9,7 @@ namespace {
 
 constexpr const char* never = "nothing";
 
-/// What becomes of one read; "nothing" if it neither ends nor fails.
+/// The outcome of one read; "nothing" if it neither completes nor fails.
 std::string outcome_of(rig& r, joined& l) {
   rdma(r, IBV_WR_RDMA_READ, 0, 64).post(l.left);
   const auto end = chorale::clock::now() + (device_family() == "soft" ? 60s : 2s);
@@ -21,7 +21,7 @@ std::string outcome_of(rig& r, joined& l) {
 
 }  // namespace
 
-TEST_CASE("a requester that may have no read under way cannot read", "[read]") {
+TEST_CASE("a requester without reads in flight allowed cannot read", "[read]") {
   rig r;
   joined l(r, {.left = {.max_rd_atomic = 0}, .right = {.max_dest_rd_atomic = 1}});
   conforms("a read on a queue pair with max_rd_atomic 0", outcome_of(r, l), std::string{"LOC_QP_OP_ERR"},
@@ -45,7 +45,7 @@ TEST_CASE("writes need no resources of reads", "[read]") {
   good(l.sends);
 }
 
-TEST_CASE("more reads than may be under way wait their turn", "[read]") {
+TEST_CASE("reads beyond the limit in flight wait", "[read]") {
   rig r;
   const auto depth = static_cast<std::uint8_t>(GENERATE(1, 2, 8));
   INFO("max_rd_atomic " << int{depth});
@@ -59,7 +59,7 @@ TEST_CASE("more reads than may be under way wait their turn", "[read]") {
   CHECK(std::equal(r.buffer.data(), r.buffer.data() + count * bytes, r.buffer.data() + remote));
 }
 
-TEST_CASE("a read does not see what a fenced write after it brings", "[read]") {
+TEST_CASE("a read does not see the data of a later fenced write", "[read]") {
   rig r;
   joined l(r);
   for (unsigned round = 0; round < 10; ++round) {

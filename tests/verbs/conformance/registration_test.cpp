@@ -1,4 +1,4 @@
-// Registering memory: what may be, and what an overlap means.
+// Registration: what is allowed, and overlapping regions.
 #include <sys/mman.h>
 
 #include "scene.hpp"
@@ -7,7 +7,7 @@ using namespace conformance;
 
 namespace {
 
-/// Pages that go away at the end; a test may take some before.
+/// Mapped pages, unmapped in the destructor; a test may unmap some earlier.
 struct pages {
   explicit pages(std::size_t count)
       : bytes(count * 4096),
@@ -26,7 +26,7 @@ int failure_of(const rig& r, void* first, std::size_t bytes, int access) {
 
 }  // namespace
 
-TEST_CASE("only memory that is there can be registered", "[registration]") {
+TEST_CASE("only mapped memory can be registered", "[registration]") {
   rig r;
   const pages memory(4);
   munmap(memory.first + 4096, 4096);
@@ -37,7 +37,7 @@ TEST_CASE("only memory that is there can be registered", "[registration]") {
   CHECK(before.lkey() != behind.lkey());
 }
 
-TEST_CASE("memory that is only readable can be registered for reading", "[registration]") {
+TEST_CASE("read-only memory can be registered for reading", "[registration]") {
   rig r;
   const pages memory(1);
   memory.first[5] = std::byte{9};
@@ -57,7 +57,7 @@ TEST_CASE("memory that is only readable can be registered for reading", "[regist
   CHECK(r.buffer.data()[5] == std::byte{9});
 }
 
-TEST_CASE("who lets others write must let itself write", "[registration]") {
+TEST_CASE("remote write access needs local write access", "[registration]") {
   rig r;
   const pages memory(1);
   for (const int access : {int{IBV_ACCESS_REMOTE_WRITE}, int{IBV_ACCESS_REMOTE_ATOMIC},
@@ -65,7 +65,7 @@ TEST_CASE("who lets others write must let itself write", "[registration]") {
     CHECK(failure_of(r, memory.first, 4096, access) == EINVAL);
 }
 
-TEST_CASE("access that the device does not have is told from wrong access", "[registration]") {
+TEST_CASE("access that the device lacks differs from invalid access", "[registration]") {
   rig r;
   const pages memory(1);
   for (const int access : {int{IBV_ACCESS_MW_BIND}, int{IBV_ACCESS_ZERO_BASED}}) {
@@ -115,7 +115,7 @@ TEST_CASE("a region deregistered in the midst of requests ends them, not the dev
     bool failed = false;
     for (int i = 0; i < 32; ++i) {
       const ibv_wc done = next(fresh.sends);
-      // Before it succeeds, then one is refused, then all else is flushed.
+      // Success at first, then one is refused, then all others are flushed.
       if (failed) CHECK(done.status == IBV_WC_WR_FLUSH_ERR);
       if (!failed && done.status != IBV_WC_SUCCESS) {
         CHECK(done.status == IBV_WC_REM_ACCESS_ERR);

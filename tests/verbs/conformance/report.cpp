@@ -18,7 +18,7 @@ std::set<std::pair<std::string, std::string>> skipped;  // test, reason
 std::string find_family() {
   const std::string name = test::device_name();
   if (name == "soft0") return "soft";
-  // Only Soft-RoCE says which network interface it sits on.
+  // Only Soft-RoCE has a file with its network interface.
   if (std::filesystem::exists("/sys/class/infiniband/" + name + "/parent")) return "rxe";
   std::string family = name;
   while (!family.empty() && std::isdigit(static_cast<unsigned char>(family.back())) != 0) family.pop_back();

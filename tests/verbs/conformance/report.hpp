@@ -1,5 +1,5 @@
-// What the suite says of a device besides pass and fail: the documented differences it saw, the parts it left
-// out. Printed at the end of the run.
+// The suite's report on a device besides pass and fail: the documented differences seen, and the parts
+// skipped. Printed at the end of the run.
 #pragma once
 
 #include <initializer_list>
@@ -17,22 +17,22 @@ std::string device_family();
 /// True for sim0: this program is a fiber of a simulation, in virtual time.
 bool is_simulated();
 
-/// Behaviour of a family of devices that is known to differ from the specification, and where it comes from.
+/// Known behaviour of a device family that differs from the specification, with its source.
 template <class T>
 struct known {
   std::string_view family;
   T value;
-  std::string_view why;  ///< what the device does, and the source file that shows it
+  std::string_view why;  ///< the behaviour, and the source file that shows it
 };
 
-/// Notes that the device was seen to differ: `rule` is what the specification says.
+/// Records a difference: `rule` is what the specification says.
 void record_difference(std::string_view rule, const std::string& seen, std::string_view why);
 
-/// Says in the report why something is not tried on this device.
+/// Records why something is not tested on this device.
 void skip(const std::string& why);
 
-/// Checks that the device does what the specification says, or else what is documented of its family; the
-/// latter is listed in the report. True if the specification holds.
+/// Checks that the device behaves as specified, or as documented for its family; the latter is listed in the
+/// report. True if the specification holds.
 template <class T>
 bool conforms(std::string_view rule, const T& seen, const T& specified,
               std::initializer_list<known<T>> documented = {}) {
@@ -48,7 +48,7 @@ bool conforms(std::string_view rule, const T& seen, const T& specified,
   return seen == specified;
 }
 
-/// The same for a rule that holds or does not.
+/// The same for a rule that is either true or false.
 inline bool holds(std::string_view rule, bool seen, std::initializer_list<known<bool>> documented = {}) {
   return conforms(rule, seen, true, documented);
 }

@@ -5,7 +5,7 @@
 
 using namespace conformance;
 
-TEST_CASE("a reliable sender waits for a receive, and later requests wait behind it", "[rnr]") {
+TEST_CASE("a reliable sender waits for a receive, and later requests wait", "[rnr]") {
   rig r;
   joined l(r, {.left = {.rnr_retry = 7}, .right = {.min_rnr_timer = 1}});
   r.buffer.data()[0] = std::byte{7};
@@ -26,7 +26,7 @@ TEST_CASE("a reliable sender waits for a receive, and later requests wait behind
   CHECK(r.buffer.data()[remote + 64] == std::byte{7});
 }
 
-TEST_CASE("what waits for a receive keeps its inline data", "[rnr]") {
+TEST_CASE("a request that waits for a receive keeps its inline data", "[rnr]") {
   rig r;
   joined l(r, {.right = {.min_rnr_timer = 1}});
   char words[32] = "the quick brown fox";
@@ -40,7 +40,7 @@ TEST_CASE("what waits for a receive keeps its inline data", "[rnr]") {
   CHECK(std::strcmp(reinterpret_cast<const char*>(r.buffer.data() + remote), "the quick brown fox") == 0);
 }
 
-TEST_CASE("retries end where they are counted", "[rnr]") {
+TEST_CASE("a limited number of retries ends", "[rnr]") {
   rig r;
   const auto retries = static_cast<std::uint8_t>(GENERATE(0, 1, 3));
   INFO("rnr_retry " << int{retries});
@@ -54,8 +54,8 @@ TEST_CASE("retries end where they are counted", "[rnr]") {
   CHECK(flushed.status == IBV_WC_WR_FLUSH_ERR);
   CHECK(flushed.wr_id == 2);
   CHECK(settled(l.left, IBV_QPS_ERR) == IBV_QPS_ERR);
-  CHECK(l.right.state() == IBV_QPS_RTS);  // the receiver did nothing wrong
-  // And nothing of it comes later.
+  CHECK(l.right.state() == IBV_QPS_RTS);  // the receiver made no mistake
+  // And the message does not arrive later.
   receive(l.right, 9, {r.piece(remote, 8)});
   CHECK(test::stays_empty(l.arrivals, quiet));
 }
@@ -71,7 +71,7 @@ TEST_CASE("unreliable messages without a receive are lost, and the next ones are
   good(l.sends);
   CHECK(test::stays_empty(l.arrivals, quiet));
   receive(l.right, 9, {r.piece(remote + 64, 8)});
-  CHECK(test::stays_empty(l.arrivals, quiet));  // what was lost stays lost
+  CHECK(test::stays_empty(l.arrivals, quiet));  // lost messages stay lost
   work(IBV_WR_SEND, {r.piece(1, 1)}).post(l.left);
   CHECK(good(l.arrivals).wr_id == 9);
   good(l.sends);
@@ -80,7 +80,7 @@ TEST_CASE("unreliable messages without a receive are lost, and the next ones are
   CHECK(l.right.state() == IBV_QPS_RTS);
 }
 
-TEST_CASE("a receive taken from many waiting senders serves one", "[rnr]") {
+TEST_CASE("a receive for which many senders wait serves one", "[rnr]") {
   rig r;
   shared_receive_queue srq(r.domain, 16);
   joined a(r, {.right = {.min_rnr_timer = 1}, .srq = &srq});

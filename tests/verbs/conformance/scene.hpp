@@ -1,4 +1,4 @@
-// What the topics share: connected queue pairs, requests that are built step by step, completions.
+// Shared by all topics: connected queue pairs, requests built step by step, completions.
 #pragma once
 
 #include <span>
@@ -17,9 +17,10 @@ using namespace std::chrono_literals;
 using test::all_access;
 using test::rig;
 
-/// How long nothing must happen where nothing may: too short would miss a fault, never report a false one.
+/// How long the tests wait to see that nothing happens: too short would miss a fault, but never report a
+/// false one.
 constexpr std::chrono::milliseconds quiet{20};
-/// Where the peer's memory lies in `rig::buffer`; the requester uses what is before.
+/// Offset of the peer's memory in `rig::buffer`; the requester uses the part before.
 constexpr std::size_t remote = 32 * 1024;
 
 /// A send request with its gather list. Signalled with wr_id 1 unless said otherwise.
@@ -52,14 +53,14 @@ void receive(shared_receive_queue& queue, std::uint64_t id, std::vector<ibv_sge>
 ibv_wc next(completion_queue& queue);
 /// The next completion, which must be a success.
 ibv_wc good(completion_queue& queue);
-/// Waits until the state is `wanted`; the state that it is in after a minute.
+/// Waits until the state is `wanted`; returns the state, after a minute at the latest.
 ibv_qp_state settled(const queue_pair& pair, ibv_qp_state wanted);
-/// Completions that are there or come within `quiet` of each other.
+/// The completions that are there or follow within `quiet` of each other.
 std::vector<ibv_wc> all_of(completion_queue& queue);
 
 struct joined_options {
   ibv_qp_type type = IBV_QPT_RC;
-  int access = all_access;     ///< what the right one allows the left one, and the other way round
+  int access = all_access;     ///< the access that each end allows the other
   connection left{}, right{};  ///< numbers and paths are filled in; `path_mtu` where it is not 0
   int mtu = 0;                 ///< bytes; 0: the port's
   std::uint32_t send_depth = 16;
@@ -72,11 +73,11 @@ struct joined_options {
   completion_channel* channel = nullptr;  ///< of the right one's completions
 };
 
-/// Two connected queue pairs of one process: `left` is the requester, `right` the responder.
+/// Two connected queue pairs of this process: `left` is the requester, `right` the responder.
 struct joined {
   explicit joined(rig& r, joined_options options = {});
 
-  /// Attributes of `from` for the way to `to`.
+  /// Attributes of `from` for the path to `to`.
   static connection details(const rig& r, const queue_pair& to, connection wanted, int mtu = 0);
 
   completion_queue sends;     ///< of `left`
@@ -84,9 +85,9 @@ struct joined {
   queue_pair left, right;
 };
 
-/// Address of a place in `rig::buffer`.
+/// Address of an offset in `rig::buffer`.
 std::uint64_t address(const rig& r, std::size_t offset);
-/// Request on `bytes` from `offset` for the peer's memory at `remote`, rkey and all.
+/// A request on `bytes` from `offset` for the peer's memory at `remote`, with its rkey.
 work rdma(const rig& r, ibv_wr_opcode opcode, std::size_t offset, std::uint32_t bytes,
           std::size_t target = remote);
 /// Pseudo-random bytes of `seed`.

@@ -1,4 +1,4 @@
-// Receives that several queue pairs share, and the event when few are left.
+// Receives shared by several queue pairs, and the event when few are left.
 #include "async.hpp"
 #include "datagram.hpp"
 
@@ -18,7 +18,7 @@ void send(joined& l) {
 
 }  // namespace
 
-TEST_CASE("queue pairs draw from one shared receive queue", "[srq]") {
+TEST_CASE("queue pairs take receives from one shared receive queue", "[srq]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC);
   if (type == IBV_QPT_UC && device_family() != "soft" && device_family() != "rxe" && !is_simulated())
@@ -34,7 +34,7 @@ TEST_CASE("queue pairs draw from one shared receive queue", "[srq]") {
     r.buffer.data()[0] = static_cast<std::byte>(round + 1);
     work(IBV_WR_SEND, {r.piece(0, 1)}).post(l.left);
     const ibv_wc got = good(l.arrivals);
-    CHECK(got.wr_id == round);  // in the order of posting, whoever takes it
+    CHECK(got.wr_id == round);  // in the order of posting, whichever queue pair takes it
     CHECK(got.qp_num == l.right.number());
     CHECK(r.buffer.data()[remote + 64 * round] == static_cast<std::byte>(round + 1));
     good(l.sends);
@@ -43,7 +43,7 @@ TEST_CASE("queue pairs draw from one shared receive queue", "[srq]") {
   CHECK(test::error_of([&] { srq.close(); }).code().value() == EBUSY);
 }
 
-TEST_CASE("datagrams draw from a shared receive queue too", "[srq]") {
+TEST_CASE("datagrams take receives from a shared receive queue too", "[srq]") {
   rig r;
   shared_receive_queue srq(r.domain, 8);
   receiver one(r, 512, 1, &srq), other(r, 512, 1, &srq), sender(r);
@@ -54,7 +54,7 @@ TEST_CASE("datagrams draw from a shared receive queue too", "[srq]") {
     send_datagram(r, sender.pair, way, to.pair.number(), 0, 5);
     CHECK(good(to.queue).wr_id == round);
   }
-  send_datagram(r, sender.pair, way, one.pair.number(), 0, 5);  // lost: nothing is left
+  send_datagram(r, sender.pair, way, one.pair.number(), 0, 5);  // lost: no receive is left
   CHECK(test::stays_empty(one.queue, quiet));
   receive(srq, 9, {r.piece(remote, 128)});
   CHECK(test::stays_empty(one.queue, quiet));
@@ -62,7 +62,7 @@ TEST_CASE("datagrams draw from a shared receive queue too", "[srq]") {
   CHECK(good(other.queue).byte_len == grh_bytes + 6);
 }
 
-TEST_CASE("a shared receive queue takes what was granted", "[srq]") {
+TEST_CASE("a shared receive queue takes as many receives as granted", "[srq]") {
   rig r;
   shared_receive_queue srq(r.domain, 4);
   std::uint32_t posted = 0;
@@ -110,10 +110,10 @@ TEST_CASE("the limit event comes once, when fewer are left, and again when armed
   CHECK_FALSE(next_event(r, quiet));
   CHECK(test::error_of([&] { srq.arm_limit(srq.depth() + 100); }).code().value() == EINVAL);
   l.right.close();
-  srq.close();  // the event was acknowledged, so nothing keeps it
+  srq.close();  // the event was acknowledged, so it does not keep the queue
 }
 
-TEST_CASE("a limit above what is there is reached by the next message", "[srq]") {
+TEST_CASE("a limit above the number of receives is reached by the next message", "[srq]") {
   rig r;
   shared_receive_queue srq(r.domain, 16);
   joined l(r, {.srq = &srq});

@@ -1,5 +1,5 @@
-// The state machine of queue pairs: for each pair of states and each attribute, whether modify_qp takes it.
-// The table goes by attribute (IBTA 11.2.5.2), the drivers' go by transition.
+// The state machine of queue pairs: for each pair of states and each attribute, whether modify_qp accepts it.
+// This table is ordered by attribute (IBTA 11.2.5.2), those of drivers by transition.
 #include <string>
 
 #include "scene.hpp"
@@ -98,7 +98,7 @@ int required(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to) {
   return mask;
 }
 
-/// A queue pair that is taken to any state, by nothing but what the table requires.
+/// A queue pair that is moved to any state, with only the attributes that the table requires.
 struct subject {
   subject(rig& host, ibv_qp_type kind)
       : r(host), type(kind), queue(r.device, 64), pair(r.domain, options(kind)) {}
@@ -127,7 +127,7 @@ struct subject {
 
   void step(ibv_qp_state from, ibv_qp_state to) { REQUIRE(modify(from, to, required(type, from, to)) == 0); }
 
-  /// False if this device cannot be brought there.
+  /// False if this device cannot reach that state.
   bool go_to(ibv_qp_state wanted) {
     step(pair.state(), IBV_QPS_RESET);
     if (wanted == IBV_QPS_RESET) return true;
@@ -144,7 +144,7 @@ struct subject {
     return true;
   }
 
-  /// SQE is where a send of an unreliable queue pair that fails here leads to.
+  /// SQE is reached by a failing send of an unreliable queue pair.
   bool fail_send() {
     if (type == IBV_QPT_RC) return false;
     ibv_sge bad = r.piece(0, 8);
@@ -185,7 +185,7 @@ std::string words(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to) {
          std::string{to_string(to)};
 }
 
-/// Tries one mask on a queue pair in `from`; a refusal must leave the state as it was.
+/// Tries one mask on a queue pair in `from`; a refusal must not change the state.
 void attempt(subject& s, ibv_qp_state from, ibv_qp_state to, int mask, int expected, const char* what,
              std::initializer_list<known<int>> documented = {}) {
   INFO(words(s.type, from, to) << ", " << what);
@@ -198,7 +198,7 @@ void attempt(subject& s, ibv_qp_state from, ibv_qp_state to, int mask, int expec
 
 }  // namespace
 
-TEST_CASE("each transition takes what it requires or allows, and nothing else", "[state]") {
+TEST_CASE("each transition accepts required and optional attributes, and no others", "[state]") {
   rig r;
   const auto type = GENERATE(IBV_QPT_RC, IBV_QPT_UC, IBV_QPT_UD);
   subject s(r, type);
@@ -244,17 +244,17 @@ TEST_CASE("a transition from another state than the one named is refused", "[sta
   rig r;
   subject s(r, IBV_QPT_RC);
   REQUIRE(s.go_to(IBV_QPS_RTR));
-  // With all that RTR to RTS requires, but from RTS.
+  // All attributes that RTR to RTS requires, but from RTS.
   CHECK(s.modify(IBV_QPS_RTS, IBV_QPS_RTS,
                  IBV_QP_CUR_STATE | required(IBV_QPT_RC, IBV_QPS_RTR, IBV_QPS_RTS)) == EINVAL);
   CHECK(s.pair.state() == IBV_QPS_RTR);
-  // RTS to RTS takes no required attribute: it would be right if the queue pair were there.
+  // RTS to RTS has no required attribute: it would be valid if the queue pair were there.
   conforms("IBV_QP_CUR_STATE must name the state that the queue pair is in",
            s.modify(IBV_QPS_RTS, IBV_QPS_RTS, IBV_QP_CUR_STATE), EINVAL,
            {{"rxe", 0, "Soft-RoCE takes the caller's word for the state (rxe_qp.c: rxe_qp_chk_attr)"}});
 }
 
-TEST_CASE("what is posted in SQD waits for RTS", "[state]") {
+TEST_CASE("requests posted in SQD wait for RTS", "[state]") {
   rig r;
   joined l(r);
   ibv_qp_attr a{};
@@ -270,7 +270,7 @@ TEST_CASE("what is posted in SQD waits for RTS", "[state]") {
   rdma(r, IBV_WR_RDMA_WRITE, 0, 1).post(l.left);
   CHECK(test::stays_empty(l.sends, quiet));
   CHECK(r.buffer.data()[remote] == std::byte{0});
-  // The receive queue goes on.
+  // The receive queue still works.
   receive(l.left, 3, {r.piece(100, 8)});
   work(IBV_WR_SEND, {r.piece(0, 1)}).post(l.right);
   CHECK(good(l.sends).wr_id == 3);

@@ -1,4 +1,4 @@
-// UC: what cannot be delivered is lost, the sender is not told, and the connection goes on.
+// UC: undeliverable messages are lost, the sender is not notified, and the connection still works.
 #include <algorithm>
 #include <cstring>
 
@@ -8,7 +8,7 @@ using namespace conformance;
 
 namespace {
 
-/// The connection still carries messages in both directions.
+/// Checks that the connection carries messages in both directions.
 void still_works(rig& r, joined& l) {
   INFO("after the fault");
   CHECK(l.left.state() == IBV_QPS_RTS);
@@ -58,7 +58,7 @@ TEST_CASE("an unreliable write that the target refuses vanishes", "[unreliable]"
   still_works(r, l);
 }
 
-TEST_CASE("to a peer that is not there, unreliable requests succeed", "[unreliable]") {
+TEST_CASE("unreliable requests to a missing peer succeed", "[unreliable]") {
   rig r;
   joined l(r, {.type = IBV_QPT_UC});
   l.right.close();
@@ -69,7 +69,7 @@ TEST_CASE("to a peer that is not there, unreliable requests succeed", "[unreliab
   CHECK(l.left.state() == IBV_QPS_RTS);
 }
 
-TEST_CASE("a peer in ERR receives nothing, and comes back", "[unreliable]") {
+TEST_CASE("a peer in ERR receives nothing, until it is set up again", "[unreliable]") {
   rig r;
   joined l(r, {.type = IBV_QPT_UC});
   l.right.to_error();
@@ -104,14 +104,14 @@ TEST_CASE("a local fault fails the unreliable sender alone", "[unreliable]") {
   CHECK(l.right.state() == IBV_QPS_RTS);
 }
 
-TEST_CASE("a message that does not fit its receive is not delivered as if it did", "[unreliable]") {
+TEST_CASE("a message that does not fit its receive is not delivered as if it fitted", "[unreliable]") {
   rig r;
   joined l(r, {.type = IBV_QPT_UC});
   fill(r.buffer.span().first(64), 3);
   receive(l.right, 9, {r.piece(remote, 7)});
   work(IBV_WR_SEND, {r.piece(0, 64)}).post(l.left);
-  good(l.sends);  // nobody tells the sender
-  // IBTA leaves to the receiver whether the receive fails or waits for the next message.
+  good(l.sends);  // the sender is not notified
+  // IBTA lets the receiver decide whether the receive fails or waits for the next message.
   const auto found = all_of(l.arrivals);
   for (const ibv_wc& one : found) CHECK(one.status != IBV_WC_SUCCESS);
   CHECK(std::all_of(r.buffer.data() + remote + 7, r.buffer.data() + remote + 100,
