@@ -1,4 +1,4 @@
-// One attempt at receiving something that a rank waits for.
+// One attempt to receive the data that a rank waits for.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +6,7 @@
 
 namespace chorale::transport {
 
-/// The state of something awaited.
+/// The state of awaited data.
 enum class presence {
   absent,
   here,

@@ -23,8 +23,7 @@ namespace {
 /// Repetitions of an unacknowledged message: if one datagram in ten is lost, one rank in 100,000 misses it.
 constexpr int repetitions = 5;
 constexpr auto patience_of_one = std::chrono::milliseconds{100};
-/// A full queue has dozens of datagrams to send: a rank that watched each of them leave would take a core
-/// from others.
+/// A full queue takes a while to drain: a rank that polled for each completion would take a core from others.
 constexpr auto pause_of_full_queue = std::chrono::microseconds{20};
 constexpr auto patience_of_all = std::chrono::seconds{1};
 
@@ -146,7 +145,7 @@ void control_channel::take(std::span<const std::byte> datagram, const ibv_wc& co
     kept_.insert_or_assign({read->source, read->kind},
                            std::vector<std::byte>(read->body.begin(), read->body.end()));
   } catch (const std::bad_alloc&) {
-    // As if it was lost on the way.
+    // Treated as lost in the network.
   }
 }
 

@@ -49,7 +49,8 @@ device_port::selected device_port::selected::by(const config& c, int local_rank)
           std::find_if(all.begin(), all.end(), [&](const kept_choice& k) { return k.by == wanted; });
       if (found != all.end()) known = {found->chosen, found->opened.lock()};
     }
-    // The device may end here, and with it its choices: not under the lock.
+    // The last reference to the device may end here, and its destructor takes the lock: so not under the
+    // lock.
     if (known.opened && is_active(*known.opened, c.port)) return known;
   }
   selected made{verbs::choose(c, verbs::drivers(), local_rank), nullptr};
@@ -82,7 +83,7 @@ device_port::device_port(selected by, const config& settings)
       datagrams_(at_service_level(local_, settings.ud_service_level)),
       mtu_(local_.address.mtu) {
   const std::size_t most = device().port(local_.number).max_msg_sz;
-  // Some report none.
+  // Some devices report no limit.
   if (most != 0) largest_message_ = std::min(largest_message_, most);
 }
 

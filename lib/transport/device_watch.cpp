@@ -14,8 +14,8 @@
 namespace chorale::transport {
 namespace {
 
-/// Events of queues concern one transport, which learns of them by its completions, unless there are none any
-/// more.
+/// Other events of queues concern one transport, which learns of them by completions; a failed completion
+/// queue yields none.
 bool matters(ibv_event_type what) noexcept {
   switch (what) {
     case IBV_EVENT_DEVICE_FATAL:
@@ -33,7 +33,7 @@ bool matters(ibv_event_type what) noexcept {
 }  // namespace
 
 device_watch::device_watch(const verbs::device& device) noexcept : device_(&device) {
-  // Whoever destroys an object takes its events along, so that there may be none where there was one.
+  // Destroying a verbs object discards its events, so that a read may find none although one was announced.
   if (const int flags = fcntl(fd(), F_GETFL); flags >= 0)
     static_cast<void>(fcntl(fd(), F_SETFL, flags | O_NONBLOCK));
 }
@@ -44,7 +44,7 @@ int device_watch::fd() const noexcept {
 
 bool device_watch::take_events() {
   if (fd() < 0) return true;
-  // Who finds another one at it must not wait for a lock: a simulated rank gives way inside.
+  // No lock to wait for if another flow of control is reading: a simulated rank yields inside.
   if (is_taking_.exchange(true)) return false;
   struct taken {
     std::atomic<bool>& flag;
@@ -83,7 +83,7 @@ std::string device_watch::trouble() noexcept {
       text += fmt::format("{}{}, {:.1f} s ago", text.empty() ? "" : "; ", r.text,
                           std::chrono::duration<double>(now - r.when).count());
   } catch (...) {
-    // A device that does not even tell is in trouble, but in none that it can name.
+    // Without readable events there is no error to report.
   }
   return text;
 }

@@ -1,4 +1,4 @@
-// What a device reports of itself, besides completions.
+// The asynchronous events of a device.
 #pragma once
 
 #include <atomic>
@@ -12,8 +12,8 @@
 
 namespace chorale::transport {
 
-/// Takes the asynchronous events of a device, for all who use it: a dead adapter or a link that is down here
-/// otherwise looks like silent peers. Any thread.
+/// Reads the asynchronous events of a device for all its users: without them a dead adapter or a link that is
+/// down looks like silent peers. Any thread.
 class device_watch {
  public:
   /// `device` must outlive this.
@@ -21,11 +21,11 @@ class device_watch {
   device_watch(const device_watch&) = delete;
   device_watch& operator=(const device_watch&) = delete;
 
-  /// Readable when there is something to look at; -1 if the device has no events.
+  /// Readable when an event is pending; -1 if the device has no events.
   [[nodiscard]] int fd() const noexcept;
-  /// Takes all events that have come. @throws error ENODEV if the device has failed, now or before.
+  /// Reads all pending events. @throws error ENODEV if the device has failed, now or before.
   void look();
-  /// What is wrong with the device, as far as it says, and since when; empty if nothing is.
+  /// The errors that the device has reported, and when; empty if there are none.
   [[nodiscard]] std::string trouble() noexcept;
 
  private:
@@ -35,13 +35,13 @@ class device_watch {
     clock::time_point when;
     std::string text;
   };
-  /// False if another flow of control is doing so.
+  /// False if another flow of control is reading events.
   bool take_events();
 
   const verbs::device* device_;
   std::atomic<bool> is_taking_{false};
-  std::mutex mutex_;             ///< of the reports; nobody gives way under it
-  std::vector<report> reports_;  ///< what has not been put right again
+  std::mutex mutex_;             ///< protects the reports; never held while yielding
+  std::vector<report> reports_;  ///< errors that persist
 };
 
 }  // namespace chorale::transport

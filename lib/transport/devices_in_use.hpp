@@ -1,4 +1,4 @@
-// What the communicators of a process share of devices: those that are open, and why they were chosen.
+// The devices that the communicators of a process share: the open ones, and how they were chosen.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace chorale::transport {
 
-/// What a choice depends on.
+/// The settings on which the choice of a port depends.
 struct port_wish {
   std::string device;
   std::uint8_t port;
@@ -36,7 +36,7 @@ struct kept_choice {
 struct devices_in_use {
   static devices_in_use& of_process();
 
-  std::mutex lock;  ///< of all; also held while a device is opened
+  std::mutex lock;  ///< protects all members; also held while a device is opened
   std::map<std::pair<const verbs::driver*, std::string>, std::weak_ptr<const opened_device>> opened;
   std::vector<kept_choice> choices;
 };

@@ -28,8 +28,8 @@ void name_unknown_variables() noexcept {
                    nearest.empty() ? std::string{} : fmt::format(": is {} meant?", nearest));
     }
   } catch (...) {
-    // A failed warning is no reason to fail the communicator; the next one repeats it. (An exception through
-    // std::call_once, which is C below, would end the process where there is no memory at all.)
+    // A failed warning is no reason to fail the communicator; the next communicator repeats it. (Not by
+    // std::call_once: an exception through its C part would end the process if memory is exhausted.)
     are_named = false;
   }
 }
@@ -44,7 +44,7 @@ bool spins(const config& settings, const membership& group) {
 void endpoint::require_headers(std::uint64_t of_program) {
   detail::require_same_layouts();
   constexpr std::uint64_t own =
-      binary_interface();  // now: a program's function of this name may take its place
+      binary_interface();  // now, before a program's function of this name can replace it
   if (of_program != own) detail::throw_foreign_headers();
 }
 
@@ -126,7 +126,7 @@ void endpoint::leave() noexcept {
   try {
     inquiry_.leave();
   } catch (...) {
-    // A farewell that cannot be sent changes nothing: peers then notice the silence.
+    // If the farewell cannot be sent, peers notice the silence.
   }
   channel_.stop_service();
   store_.end_states();

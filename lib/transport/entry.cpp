@@ -36,7 +36,7 @@ struct registry {
   }
   void close_in_child() noexcept {
     for (occupancy* one : all) one->close_in_child();
-    // They are closed for good, and may end without being taken off this list.
+    // They stay closed, and may end without being removed from this list.
     all.clear();
     lock.unlock();
   }

@@ -43,7 +43,7 @@ void failure_detector::leave(int peer) noexcept {
   at(peer).left = attended_;
   leaving_.push_back(peer);
   ++left_;
-  // Its last question needs no answer any more, and the end of its process is not a failure.
+  // Its last question needs no answer, and the end of its process is not a failure.
   std::erase(suspects_, peer);
   std::erase(dead_, peer);
 }

@@ -52,7 +52,7 @@ void failures::note_unseen(const std::exception_ptr& why) noexcept {
     if (why != unreported_) std::rethrow_exception(why);
     *is_reported_ = false;
   } catch (const error& e) {
-    // One that says so only repeats what the program knows.
+    // errc::poisoned only repeats a failure that the program knows.
     if (e.code() != errc::poisoned) note_unreported(why, nullptr);
   } catch (...) {
     note_unreported(why, nullptr);
@@ -109,8 +109,8 @@ void failures::throw_unfinished() const {
 }
 
 void failures::check() {
-  // Withdrawn by work driven from inside this wait, or by an await whose failure the algorithm has caught:
-  // that is the failure of this call, whatever it does next and whatever others report.
+  // Memory was withdrawn by work driven from inside this wait, or by an await whose failure the algorithm has
+  // caught: that is the failure of this call, whatever the algorithm does next and other ranks report.
   if (withdrawn_) {
     if (failure_ && is_reported_) throw_earlier();
     throw_unfinished();
@@ -171,7 +171,7 @@ void failures::let_go(std::exception_ptr why) noexcept {
   if (!channel_->is_here()) return;
   if (std::exchange(withdrawn_, true)) return;
   ended_by_ = std::move(why);
-  // Ensures that this call fails, without an extra check in calls that succeed.
+  // Makes this call fail without an extra check in calls that succeed.
   frames_->note_forgotten();
   user_->withdraw();
 }
@@ -206,7 +206,7 @@ void failures::tell() noexcept {
         raw(datagram_kind::notice), [this](int) { return failure_.notice(); },
         [this](int to) { return lives_->listens(to); });
   } catch (...) {
-    // Ranks that are not told ask.
+    // Ranks that miss the notice ask.
   }
 }
 
@@ -215,7 +215,7 @@ void failures::keep_notice() noexcept {
   try {
     body = write_notice(*failure_, channel_->room());
   } catch (...) {
-    // The others then hear that there is no memory.
+    // The others then receive the notice that memory ran out.
   }
   const std::lock_guard hold{channel_->lock()};
   failure_.publish(std::move(body));

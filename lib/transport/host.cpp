@@ -30,7 +30,7 @@ host_identity named_host() noexcept {
   return h;
 }
 
-/// Whether this thread has the right to look into all processes of its user name space.
+/// Whether this thread may inspect all processes of its user namespace (CAP_SYS_PTRACE).
 bool may_trace() noexcept {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct rights[_LINUX_CAPABILITY_U32S_3]{};

@@ -25,13 +25,13 @@ struct cpu_mask {
   [[nodiscard]] int count() const noexcept;
 };
 
-/// The user whose rights a process has, and who may look into it.
+/// The credentials of a process, which decide whether another process may inspect it.
 struct user_identity {
   std::uint32_t id;          ///< effective
   std::uint32_t group;       ///< effective
-  std::uint32_t name_space;  ///< inode of the user name space; 0: unknown
-  /// 1 if the kernel protects it from its own user (PR_GET_DUMPABLE), and it has no CAP_SYS_PTRACE, without
-  /// which it cannot look into others of this kind.
+  std::uint32_t name_space;  ///< inode of the user namespace; 0: unknown
+  /// 1 if the kernel protects the process from its own user (PR_GET_DUMPABLE) and it lacks CAP_SYS_PTRACE,
+  /// which it would need to access other processes of this kind.
   std::uint32_t is_closed;
 };
 
@@ -39,7 +39,7 @@ struct user_identity {
 std::string this_host_name();
 host_identity this_host();
 user_identity this_user() noexcept;
-/// Cores in the calling thread's affinity mask; all bits if the system does not say.
+/// Cores in the calling thread's affinity mask; all bits if the system does not report it.
 cpu_mask this_process_cpus();
 
 }  // namespace chorale::transport

@@ -26,7 +26,8 @@ namespace {
 /// Time for farewells to leave this rank's send queue.
 constexpr auto drain_time = std::chrono::milliseconds{500};
 
-/// How often a leaving rank reads datagrams between its farewells, and how long it repeats them at most.
+/// The interval at which a leaving rank reads datagrams between its farewells, and the longest time for which
+/// it repeats them.
 constexpr auto look_interval = std::chrono::microseconds{200};
 constexpr auto longest_farewell = std::chrono::seconds{1};
 
@@ -34,7 +35,7 @@ void require(const peer_calls::verdict& no) {
   if (no) throw error(*no);
 }
 
-/// Sends farewells in rounds. Meanwhile hears those of other leaving ranks, which then need no further
+/// Sends farewells in rounds. Meanwhile receives those of other leaving ranks, which then need no further
 /// rounds.
 void say_farewell(control_channel& channel, const liveness& lives, const farewell& words,
                   endpoint_user& user) {

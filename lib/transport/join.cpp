@@ -9,11 +9,11 @@
 namespace chorale::transport {
 namespace {
 
-/// How often a rank tries again to say that it cannot join, where memory is short.
+/// Maximum number of retries to report that this rank cannot join, when memory is short.
 constexpr int most_exchanges = 8;
 
-/// The messages of a round. Where an exchange fails here alone, the others may or may not have this rank's
-/// message: in either round they get a refusal.
+/// The messages of a round. If an exchange fails on this rank only, the others may or may not have its
+/// message: the retry sends them a refusal, in this round or the next.
 bootstrap::cards exchange(const group_view& group, joining& mine) {
   for (int attempts_left = most_exchanges;; --attempts_left) {
     try {

@@ -1,5 +1,5 @@
-// How a rank joins its group: what it tells the others, what it checks of theirs, and what it says if it
-// cannot join.
+// How a rank joins its group: the messages that it sends, its checks of received messages, and its refusal if
+// it cannot join.
 #include <algorithm>
 #include <sched.h>
 #include <utility>
@@ -40,7 +40,7 @@ config validated(config settings) {
   return settings;
 }
 
-/// From where on a rank's messages are faster without copies, in bytes; 0: as usual.
+/// The measured message size in bytes from which zero copy is faster; 0: the default.
 std::size_t zero_copy_from(const device_port& port, const config& settings) {
   // A registration for each message costs tens of microseconds, and more for each page.
   constexpr std::size_t worth_registering = 255 * 1024;
@@ -62,7 +62,7 @@ port_terms terms_of(const device_port& port, bool reaches_all) {
 
 }  // namespace
 
-/// What this rank tells the others, and what it knows of them so far.
+/// This rank's card and terms, and its knowledge of the others so far.
 struct joining::presentation {
   rank_card card;
   group_terms terms;
@@ -109,7 +109,8 @@ int joined_group::size() const noexcept {
 
 namespace {
 
-/// The exception that is being handled, as an error that names this rank; without memory for one, as it is.
+/// The exception that is being handled, as an error that names this rank; if there is no memory for that,
+/// unchanged.
 std::exception_ptr naming(int rank, int size) noexcept {
   try {
     try {
@@ -166,7 +167,7 @@ void joining::refuse() noexcept {
       say(refusal_card(e));
     }
   } catch (...) {
-    // There is no memory for an error, or for its words.
+    // There is no memory for an error, or for its text.
   }
 }
 
@@ -188,7 +189,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   group_->channel = std::make_unique<verbs::completion_channel>(first.device());
   auto sizes = plan.port;
   sizes.channel = group_->channel.get();
-  // Each goes to a core of its own, so that one does not serve the interrupts of all ranks of the host.
+  // Spread over the cores, so that one core does not serve the interrupts of all ranks of the host.
   sizes.completion_vector = group.local_rank;
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
@@ -226,7 +227,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   card.host = fingerprint(terms.host);
   card.process = process;
   card.has_service = settings.service == service_policy::off ? 0 : 1;
-  // Nobody asks for the measurement where the setting decides.
+  // The measurement is not needed if the setting decides.
   if (!settings.zero_copy_bytes)
     card.zero_copy_kib = static_cast<std::uint8_t>(
         std::min((zero_copy_from(first, settings) + 1023) / 1024, std::size_t{255}));
@@ -256,7 +257,7 @@ void joining::take(const bootstrap::cards& all) {
     case round::opening:
       if (obstacle_) std::rethrow_exception(obstacle_);
       check_count(all);
-      // Everyone sees a refusal: then no rank is expected by others any more.
+      // All ranks see a refusal: then none is expected any more.
       group_->expected = std::none_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); });
       check_refusals(all);
       for (int r = 0; r < size_; ++r) {
@@ -320,12 +321,13 @@ void joining::refuse_card(int peer, std::span<const std::byte> card) const {
       {peer});
 }
 
-/// The port needs its key, which is derived from the cards. Datagrams to a port that is not open are lost,
-/// so nobody sends before all ports are open.
+/// The port needs its key, which is derived from the cards. Datagrams to a port that is not open are lost, so
+/// no rank sends before all ports are open.
 void joining::open_port() {
   attempt_alone([&] {
     group_->port->open(group_->members->numbers().qkey);
-    // A rank without memory can tell these, most of which wait for it in most algorithms; the rest ask them.
+    // A rank without memory can notify these ranks, most of which wait for it in most algorithms; the others
+    // ask these.
     for (int step = 1; step < size_; step *= 2) {
       group_->port->prepare((rank_ + step) % size_);
       group_->port->prepare((rank_ + size_ - step) % size_);

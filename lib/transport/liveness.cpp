@@ -14,7 +14,7 @@ namespace {
 
 /// Number of processes of this host that are checked each time.
 constexpr int processes_at_once = 8;
-/// Ranks to ask at a time about one that is dead: in a large group all others ask.
+/// Ranks to ask at a time about a dead rank: few, since in a large group all others ask.
 constexpr int witnesses_at_once = 3;
 
 }  // namespace
@@ -102,7 +102,7 @@ std::string liveness::describe_silence(int peer) {
   const std::lock_guard hold{channel_->lock()};
   const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.silence_of(peer));
   std::string text = fmt::format("it has given no sign of life for {} ms", silent.count());
-  // If no rank is heard, the cause may be on this side.
+  // If no rank at all is heard, the cause may be on this rank's side.
   int others = 0;
   int also_silent = 0;
   for (int r = 0; r < group_->size(); ++r) {

@@ -8,7 +8,7 @@ namespace chorale::transport {
 namespace {
 
 constexpr std::size_t queue_pair_context = 512;
-/// Of a request on mlx5: a control segment, and what binding a memory window would need, or an address.
+/// Bytes of a request on mlx5: a control segment, and the segments of a memory window bind or an address.
 constexpr std::size_t request_header = 192;
 constexpr std::size_t completion_entry = 64;
 constexpr std::size_t receive_entry = 32;

@@ -32,7 +32,7 @@ enum class datagram_kind : std::uint16_t {
   question = 1,            ///< what is your call of this number (8 bytes)?
   answer = 2,              ///< a status_answer
   notice = 3,              ///< a failure_notice: the communicator failed at the sender
-  farewell = 4,            ///< the sender destroys its communicator: a farewell, and what its transport adds
+  farewell = 4,            ///< the sender leaves: a farewell, then the transport's last words
   departure_question = 5,  ///< do you have a farewell of this rank (a departure)?
   departure_answer = 6,    ///< a departure
   first_of_transport = 16,
@@ -84,8 +84,8 @@ struct received_datagram {
   std::uint16_t kind;
   std::span<const std::byte> body;
 };
-/// Nothing if it has not this secret, or names no rank of a group of `size`. Whether that rank has sent it is
-/// for the caller to check.
+/// Nothing if the secret differs or the source is no rank of a group of `size`. The caller must check that
+/// the datagram comes from that rank.
 inline std::optional<received_datagram> read_datagram(std::span<const std::byte> bytes, std::uint64_t secret,
                                                       int size) noexcept {
   datagram_header head;

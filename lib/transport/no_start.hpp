@@ -7,8 +7,8 @@
 
 namespace chorale::transport {
 
-/// Tells all other ranks, which would wait for it, that this one could not make its communicator. Takes at
-/// most 500 ms if datagrams cannot be sent.
+/// Tells all other ranks, which would otherwise wait, that this rank could not make its communicator. Takes
+/// at most 500 ms if datagrams cannot be sent.
 void tell_of_no_start(datagram_port& port, const membership& members) noexcept;
 
 }  // namespace chorale::transport

@@ -8,12 +8,14 @@
 namespace chorale::transport {
 namespace {
 
-/// How often, and for how long, a peer must say that it has completed the call before its messages should
-/// have arrived. Its answers are datagrams as well, so no loss delays a retransmitted message for as long.
+/// How often, and for how long, a peer must answer that it has completed the call until a missing message
+/// from it counts as never sent. Its answers are datagrams as well, so no loss delays a retransmitted message
+/// for that long.
 constexpr unsigned overdue_answers = 8;
 constexpr auto overdue_time = std::chrono::seconds{1};
 
-/// Calls travel with 32 bits of their number; the distance of two that meet always fits.
+/// Messages carry 32 bits of their call's number, always enough for the distance between two calls whose
+/// messages can meet.
 std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
   return static_cast<std::int32_t>(seen - static_cast<std::uint32_t>(now.number));
 }

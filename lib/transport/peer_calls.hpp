@@ -17,9 +17,9 @@
 
 namespace chorale::transport {
 
-/// Compares the calls of a rank with what its peers have answered about theirs, or have said when they left.
-/// Sans-I/O: its owner passes in messages and times. A verdict is an error, errc::mismatch, that names both
-/// calls, or nothing. Not thread-safe.
+/// Compares the calls of a rank with those of its peers, according to their answers and farewells. Sans-I/O:
+/// its owner passes in messages and times. A verdict is an error, errc::mismatch, that names both calls, or
+/// nothing. Not thread-safe.
 class peer_calls {
  public:
   using verdict = std::optional<error>;
@@ -46,8 +46,8 @@ class peer_calls {
   [[nodiscard]] static std::uint64_t in_doubt(call_id now, std::uint32_t seen) noexcept;
   /// True if `peer` has said what its call of that number is, or has left.
   [[nodiscard]] bool has_told(int peer, std::uint64_t number);
-  /// Nothing if that call is the same on both ranks: then the message was incomplete and should be read
-  /// again.
+  /// Returns nothing if that call is the same on both ranks: then the message was incomplete and should be
+  /// read again.
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen);
 
   /// How the calls of this rank and of `peer`, which has left, differ; nothing if they match, or if it has
@@ -62,8 +62,8 @@ class peer_calls {
     std::uint64_t now = 0;
     bool operator==(const stray_message&) const = default;
   };
-  /// A peer that has already completed call `now`, in which this rank waits for it: since when, and how often
-  /// it has said so.
+  /// A peer that has already completed call `now`, in which this rank waits for it: since when, and in how
+  /// many answers.
   struct overdue_peer {
     int peer = -1;
     std::uint64_t now = 0;
@@ -72,7 +72,7 @@ class peer_calls {
   };
 
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen, const call* theirs);
-  /// What `peer` said when it left; null if it has not.
+  /// The farewell of `peer`; null if it has not left.
   [[nodiscard]] const farewell* farewell_of(int peer) const noexcept {
     return farewells_[static_cast<std::size_t>(peer)].get();
   }

@@ -21,7 +21,8 @@ void give_up(endpoint& core, const posted_message& message) noexcept {
           {core.rank()}));
     }
   } catch (...) {
-    // Without memory for a text, the call fails with the exception that destroyed its memory.
+    // If there is no memory for a text, the call fails with the exception that destroyed the message's
+    // memory.
   }
   core.failures().let_go(std::move(why));
 }

@@ -28,7 +28,7 @@ void progress_engine::look_around() {
 }
 
 void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& awaited) {
-  // Of no operation: the last call is over.
+  // operation::none, since the last call is over.
   watched_wait w{-1, {parts_.calls.current().number, 0, operation::none}};
   struct ended {
     watchdog& looks_after;

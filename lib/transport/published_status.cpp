@@ -96,7 +96,7 @@ void published_status::note_wait(std::uint64_t number, std::int32_t peer, clock:
 }
 
 void published_status::note_absence() noexcept {
-  if (!segment_) return;  // nobody sees it
+  if (!segment_) return;  // private: invisible to other processes
   const std::uint64_t number = slot_->page.current();
   if (slot_->page.completed() != number || slot_->absent.after.load(std::memory_order_relaxed) == number)
     return;

@@ -16,8 +16,8 @@ class status_segment;
 
 /// A slot in memory that other processes of this user can read during its lifetime. If there is none (no free
 /// descriptor, file size limit below 1 MiB, more than 511 communicators in the process, simulated time), the
-/// slot is in private memory and behaves the same, except that nobody sees it. One thread at a time per
-/// object; several objects on any threads.
+/// slot is in private memory and behaves the same, but is invisible to other processes. One thread at a time
+/// per object; several objects on any threads.
 class published_status {
  public:
   explicit published_status(const membership& group);
@@ -32,7 +32,7 @@ class published_status {
   void note_wait(std::uint64_t number, std::int32_t peer, clock::time_point since,
                  clock::time_point until) noexcept;
   /// Notes the time if this rank is outside all calls and was not before. The service thread calls this now
-  /// and then: reading the clock at the end of each call would cost more than a short call may.
+  /// and then: reading the clock at the end of each call would slow down short calls too much.
   void note_absence() noexcept;
 
  private:

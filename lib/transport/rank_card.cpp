@@ -35,7 +35,7 @@ group_numbers group_numbers::drawn() {
 void group_numbers::add(const group_numbers& of_rank) noexcept {
   secret += of_rank.secret;
   multicast_secret += of_rank.multicast_secret;
-  // With the top bit, an adapter sends the key of the queue pair instead of the request's.
+  // If the top bit is set, an adapter sends the queue pair's key instead of the request's.
   constexpr std::uint32_t key_bits = 0x7fffffff;
   qkey = (qkey + of_rank.qkey) & key_bits;
   multicast_qkey = (multicast_qkey + of_rank.multicast_qkey) & key_bits;

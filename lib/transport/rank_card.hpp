@@ -1,4 +1,4 @@
-// What each rank tells all others before they can communicate.
+// The message of each rank to all others before they can communicate.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace chorale::transport {
 
-/// Random numbers of a group, each of which every rank contributes to. They are independent, so that none of
-/// them tells anything of another, and names may be shown where secrets may not.
+/// Random numbers of a group, each with a contribution of every rank. They are independent, so that none
+/// reveals another: names may be shown, secrets may not.
 struct group_numbers {
   std::uint64_t secret = 0;             ///< contained in each datagram between two ranks
   std::uint64_t multicast_secret = 0;   ///< contained in each multicast
   std::uint32_t qkey = 0;               ///< of queue pairs for datagrams; top bit 0 in the sum
-  std::uint32_t multicast_qkey = 0;     ///< of queue pairs for multicasts; the same
+  std::uint32_t multicast_qkey = 0;     ///< of queue pairs for multicasts; likewise
   std::uint32_t multicast_address = 0;  ///< in the address of the multicast group; public
   std::uint32_t name = 0;               ///< public
 
@@ -34,8 +34,9 @@ struct group_numbers {
 };
 static_assert(std::has_unique_object_representations_v<group_numbers>);
 
-/// Every rank receives every other's card, so it is small: fingerprints represent what is only compared. It
-/// is followed by the nonzero range of words of its core mask, and the address of each further device port.
+/// Every rank receives every other's card, so it is small: data that is only compared is represented by
+/// fingerprints. It is followed by the nonzero range of words of its core mask, and the address of each
+/// further device port.
 struct rank_card {
   static constexpr std::uint32_t binary_interface = 15;
   std::uint32_t version = binary_interface;
@@ -46,7 +47,7 @@ struct rank_card {
   std::uint64_t host = 0;             ///< fingerprint of its host
   process_identity process{};
   std::uint8_t has_service = 0;    ///< 1 if a thread answers while the rank computes
-  std::uint8_t zero_copy_kib = 0;  ///< message size from which zero copy is faster where cores copy; or 0
+  std::uint8_t zero_copy_kib = 0;  ///< message size from which zero copy is faster if cores copy; or 0
   std::uint16_t ports = 1;         ///< device ports of the rank
   std::uint16_t first_word = 0;    ///< index of the first word of the mask
   std::uint16_t words = 0;
@@ -72,12 +73,12 @@ struct received_card {
 /// The version at the beginning of a card of any version; 0 if the bytes cannot be a card.
 [[nodiscard]] std::uint32_t version_of_card(std::span<const std::byte> bytes) noexcept;
 
-/// What a rank that cannot join sends in any round, so that the others need not wait for it.
+/// Sent in any round by a rank that cannot join, so that the others need not wait for it.
 [[nodiscard]] std::vector<std::byte> refusal_card(const error& why);
-/// The same of a rank that has no memory for a reason.
+/// The same without a reason, for a rank without memory for one.
 [[nodiscard]] std::span<const std::byte> refusal_without_words() noexcept;
 [[nodiscard]] bool is_refusal(std::span<const std::byte> bytes) noexcept;
-/// Why a rank does not join, empty without words; nothing if the bytes are not a refusal.
+/// The reason in a refusal, empty for `refusal_without_words`; nothing if the bytes are not a refusal.
 [[nodiscard]] std::optional<std::string> read_refusal(std::span<const std::byte> bytes);
 
 }  // namespace chorale::transport

@@ -45,7 +45,7 @@ void registered_pool::give_back(const pool_block& block) noexcept {
     if (s == nullptr) s = &spares_.emplace_back(spare{in_cache_lines(block.bytes), {}});
     s->blocks.push_back(block);
   } catch (const std::bad_alloc&) {
-    // In that case the piece is not reused.
+    // Without memory for a list entry, the piece is not reused.
   }
 }
 

@@ -42,11 +42,11 @@ struct registration_cache::entry {
   verbs::memory_region region;
 };
 
-/// The registrations that caches share. Any thread. The lock is held while memory is registered: who needs
-/// memory at the same time may need the same.
+/// The registrations that caches share. Any thread. The lock is held while memory is registered, since
+/// another thread may need the same memory at the same time.
 class registration_cache::table {
  public:
-  /// What caches must have in common to share registrations.
+  /// The properties that caches must have in common to share registrations.
   struct rules {
     const verbs::protection_domain* domain;
     int remote_access;
@@ -55,13 +55,13 @@ class registration_cache::table {
     registration_guarantee guarantee;
     bool operator==(const rules&) const = default;
   };
-  /// That of all caches with these rules. @throws std::bad_alloc.
+  /// The table of all caches with these rules. @throws std::bad_alloc.
   static std::shared_ptr<table> of(const rules& common);
   explicit table(const rules& common);
   table(const table&) = delete;
   table& operator=(const table&) = delete;
 
-  /// Pinned; whether it was there before.
+  /// Pins an entry for the pages, made if there is none; true if it existed before.
   std::pair<entry*, bool> find(std::uintptr_t first, std::uintptr_t last, rights wanted);
   void release(entry& e) noexcept;
   void forget(std::uintptr_t first, std::size_t bytes) noexcept;

@@ -10,7 +10,7 @@ namespace chorale::transport {
 /// Questions between ranks and their answers may be lost, so they are repeated. Not thread-safe.
 class repeated_question {
  public:
-  /// True if it is to be asked now: at once, and then every 40 ms.
+  /// True if the question is due: at once, and then every 40 ms.
   [[nodiscard]] bool is_due(clock::time_point time) noexcept {
     if (time < next_) return false;
     next_ = time + interval;

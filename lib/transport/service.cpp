@@ -23,7 +23,7 @@ namespace {
 
 /// Pause before the service thread checks again while the rank's own thread is active.
 constexpr int pause_milliseconds = 1;
-/// Longest sleep without an event: a lost event must cost only time.
+/// Longest sleep without an event, so that a lost event costs only time.
 constexpr int longest_sleep_milliseconds = 250;
 /// Pause between polls while a queue cannot be armed.
 constexpr int pause_without_events_milliseconds = 10;
@@ -59,7 +59,7 @@ service::service(verbs::completion_channel& channel, service_lock& lock, service
 }
 
 // The join needs no time limit: the descriptor ends the thread's sleeps, the channel never blocks, and the
-// thread waits for the lock only to report its failure, and the caller does not hold it.
+// thread waits for the lock, which the caller does not hold, only to report its failure.
 service::~service() {
   const detail::uncancellable ends_first;
   const std::uint64_t one = 1;

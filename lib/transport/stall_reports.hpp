@@ -32,9 +32,9 @@ class stall_reports {
 
   /// Starts a survey for the report of a wait.
   void begin();
-  /// Repeats questions to ranks that have not answered. Once all have answered, or had the time to, reports a
-  /// wait for `peer` in call `now` that began at `since`, in attended time. True once that is done, or left
-  /// to another rank. @throws exceptions of the program's handler.
+  /// Repeats questions to ranks that have not answered. Once all have answered or the time for answers is
+  /// over, reports a wait for `peer` in call `now` that began at `since`, in attended time. True once the
+  /// wait is reported, or its report left to another rank. @throws exceptions of the program's handler.
   [[nodiscard]] bool get_on(int peer, call_id now, clock::duration since);
   /// The wait has ended.
   void cancel() noexcept;

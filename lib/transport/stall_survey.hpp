@@ -12,8 +12,8 @@
 
 namespace chorale::transport {
 
-/// The answers of other ranks since this rank found that it waits for long. The lowest ranks are asked first:
-/// if one of them waits as well, it makes the report, and the remaining ranks are not asked.
+/// The answers of other ranks since this rank noticed a long wait of its own. The lowest ranks are asked
+/// first: if one of them waits as well, it makes the report, and the remaining ranks are not asked.
 class stall_survey {
  public:
   /// Number of ranks asked first.
@@ -24,10 +24,11 @@ class stall_survey {
 
   void take(int from, const status_answer& answer) { answers_[static_cast<std::size_t>(from)] = answer; }
   [[nodiscard]] const std::vector<std::optional<status_answer>>& answers() const noexcept { return answers_; }
-  /// True occasionally: `is_asked` then says whose answer is missing. Lost questions are repeated.
+  /// True if it is time to ask the ranks that `is_asked` names, whose answers are missing; repeatedly, since
+  /// questions may be lost.
   [[nodiscard]] bool is_time_to_ask(clock::time_point now) noexcept { return question_.is_due(now); }
   [[nodiscard]] bool is_asked(int rank) const noexcept;
-  /// True if all asked ranks have answered or had the time to.
+  /// True if all asked ranks have answered, or the time for answers is over.
   [[nodiscard]] bool is_answered(clock::time_point now) const noexcept;
   [[nodiscard]] bool asks_all() const noexcept { return all_; }
   void ask_all(clock::time_point now) noexcept;

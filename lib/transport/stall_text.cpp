@@ -53,7 +53,7 @@ stall_report::rank_state state_of(int rank, const std::optional<status_answer>& 
 }
 
 std::string describe_ranks(std::vector<stall_report::rank_state> ranks) {
-  // Ranks that do not wait are the ones that all others ultimately wait for.
+  // Ranks that do not wait first: all others ultimately wait for them.
   std::stable_partition(ranks.begin(), ranks.end(), [](const auto& s) { return s.what != activity::waits; });
   std::string text;
   for (std::size_t i = 0; i < std::min(ranks.size(), most_described); ++i) text += "; " + describe(ranks[i]);

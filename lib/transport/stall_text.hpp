@@ -20,7 +20,8 @@ namespace chorale::transport {
 [[nodiscard]] std::string name_of_awaited(int rank);
 /// Numbers separated by commas; at most sixteen.
 [[nodiscard]] std::string list_of(const std::vector<int>& ranks);
-/// A clause, beginning with "; ", if a wrong setting of the order of writes may be why a wait does not end.
+/// A clause, beginning with "; ", if a wrong setting of the order of writes may keep a wait from ending;
+/// otherwise empty.
 [[nodiscard]] std::string doubt_of_order(const config& settings);
 
 }  // namespace chorale::transport

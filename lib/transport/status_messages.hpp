@@ -15,7 +15,7 @@ namespace chorale::transport {
 
 /// Answers a question about the call of one number: small enough for the smallest MTU.
 struct status_answer {
-  std::uint64_t current = 0;    ///< number of the call it is in, or was in last
+  std::uint64_t current = 0;    ///< number of its current or last call
   std::uint64_t completed = 0;  ///< number of its last completed call
   std::uint64_t number = 0;     ///< number of the call in question
   std::uint64_t known = 0;      ///< 1 if `asked` is that call
@@ -42,7 +42,7 @@ struct farewell {
 
   farewell() = default;
   explicit farewell(const status_page& page, bool by_error = false);
-  /// What its sender would have answered to a question about call `number`.
+  /// The sender's answer to a question about call `number`.
   [[nodiscard]] status_answer about(std::uint64_t number) const noexcept;
   /// How the calls of the sender ("here") and of another rank ("there") differ, as far as both are known;
   /// nothing if they match. If one leaves because of an error, their numbers may differ.

@@ -11,7 +11,7 @@
 
 namespace chorale::transport {
 
-/// The last call before the service thread found a rank outside all calls, and when it did so first.
+/// The last call before the service thread found a rank outside all calls, and the time when it first did.
 struct absence {
   static constexpr std::uint64_t never = ~std::uint64_t{0};
   std::atomic<std::uint64_t> after{never};
@@ -29,9 +29,9 @@ struct alignas(64) status_slot {
   /// Odd while the rest is being written, 0 if the slot is unused, otherwise a different number for each
   /// state.
   ///
-  /// Writer: its process: an odd number, the rest, an even number.
-  /// Reader: chorale-status: a copy of all, and another; the first counts if both have the same number.
-  /// Pairs: the even number, release, and the kernel's copy; the fence behind the odd number.
+  /// Writer: the process of the slot: writes an odd number, the rest, then an even number.
+  /// Reader: chorale-status: copies the slot twice; the first copy is valid if both have the same number.
+  /// Pairs: the release of the even number, and the fence after the odd number, with the kernel's copies.
   std::atomic<std::uint32_t> version{0};
   /// The thread (gettid(2)) that made the communicator, or last waited in it.
   std::atomic<std::int32_t> thread{0};

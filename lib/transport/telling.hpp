@@ -20,7 +20,7 @@ inline void tell(control_channel& channel, int to, std::uint16_t kind, std::span
     else
       channel.send(to, kind, body, more);
   } catch (...) {
-    // There would be nobody to report this to; the rest are told even if there is no memory for this one.
+    // The failure cannot be reported; the other ranks are still told, even if memory ran out for this one.
   }
 }
 

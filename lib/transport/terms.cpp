@@ -39,7 +39,7 @@ std::string describe_numbers(std::uint64_t numbers) {
                      (numbers & 1U) != 0 ? "big" : "little", (numbers & 2U) != 0 ? "" : "un", numbers / 256);
 }
 
-/// Why two ranks are in different fabrics of soft0, or cannot reach each other in the same.
+/// Why two ranks are in different fabrics of soft0, or cannot reach each other within one.
 std::string why_apart(const std::string& which, int peer, const group_terms& theirs, int rank,
                       const group_terms& mine) {
   const auto pair = [&](const char* rule, const auto& there, const auto& here, const char* remedy) {

@@ -1,4 +1,4 @@
-// What must be the same on all ranks of a group, and the error that names a difference.
+// Everything that must be the same on all ranks of a group, and the error that names a difference.
 #pragma once
 
 #include <array>
@@ -19,15 +19,15 @@ namespace chorale::transport {
 /// The terms of one device port.
 struct port_terms {
   std::uint32_t is_soft = 0;  ///< 1 for soft0
-  /// 1 if a soft0 has to reach all ranks, which must then share a host and a fabric.
+  /// 1 if this port is a soft0 that must reach all ranks, which must then share a host and a fabric.
   std::uint32_t is_for_all = 0;
-  std::uint64_t fabric = 0;  ///< of that soft0, as its GUID tells; zero for other ports
+  std::uint64_t fabric = 0;  ///< of that soft0, from its GUID; zero for other ports
   char device[64]{};         ///< for errors only
 };
 
 /// The terms that determine how messages travel.
 struct message_terms {
-  /// Of a setting that leaves the choice to what the ranks have found out together.
+  /// A setting without a value: the ranks' common measurements decide.
   static constexpr std::uint64_t unset = ~std::uint64_t{0};
   std::uint64_t block_bytes = 0;
   std::uint64_t blocks = 0;
@@ -40,13 +40,13 @@ struct message_terms {
   std::uint64_t long_sends = 0;
 };
 
-/// How numbers lie in memory, where kinds of machines differ and the tags of types do not tell: 1 if the most
-/// significant byte comes first, 2 if char is signed, and 256 for each binary digit of a long double.
+/// The representation of numbers, as far as machines differ and type tags do not say it: 1 if big-endian, 2
+/// if char is signed, and 256 for each binary digit of a long double.
 inline constexpr std::uint64_t numbers_here = (std::endian::native == std::endian::big ? 1 : 0) +
                                               (CHAR_MIN < 0 ? 2 : 0) +
                                               256 * std::numeric_limits<long double>::digits;
 
-/// Everything that must be the same on all ranks, and what errors mention with it. Each card carries its
+/// Everything that must be the same on all ranks, and further facts for errors. Each card carries its
 /// fingerprint; the whole is sent only if fingerprints differ.
 struct group_terms {
   static constexpr std::size_t most_ports = 16;

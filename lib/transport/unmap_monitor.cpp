@@ -29,7 +29,7 @@ int userfaultfd(int flags) noexcept {
 int open_userfaultfd() noexcept {
   int fd = -1;
 #ifdef UFFD_USER_MODE_ONLY
-  // No faults are handled here; without privileges the system permits only this mode.
+  // No faults are handled here, and without privileges the system permits only this mode.
   fd = userfaultfd(UFFD_USER_MODE_ONLY);
 #endif
   // Kernels before 5.11 do not know it.

@@ -17,8 +17,8 @@ namespace chorale::transport {
 /// memory, and blocks the caller until the report has been read. Reports are read under the lock that readers
 /// of this object take, so that an unmapping is known here before the thread that made it continues. (Not
 /// covered: another thread that maps memory at the same address between the kernel's unmapping and its
-/// report, and communicates with it.) One per process, with its own thread, which allocates nothing, since it
-/// may be blocking an allocator. Thread-safe.
+/// report, and communicates with it.) One per process, with its own thread, which allocates nothing, since an
+/// allocator may be waiting for it. Thread-safe.
 class unmap_monitor {
  public:
   /// The instance of the process; nullptr if the system does not support it.

@@ -92,7 +92,7 @@ void watchdog::fail_by_leaving(int peer, call_id now) {
                 fmt::format("all other ranks have left: they destroyed their communicators while rank {} is "
                             "in {}",
                             rank_, call));
-  // It may have left after a call other than the one in which this rank waits for it.
+  // The peer may have left after another call than the one in which this rank waits for it.
   asks_->judge_farewell(peer, now);
   failures_->lose(peer,
                   fmt::format("it has left: it destroyed its communicator while this rank is in {}", call));

@@ -1,4 +1,4 @@
-// The slow path of waits: how a rank checks that those it waits for are alive.
+// The slow path of waits: how a rank checks that the awaited ranks are alive.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@
 
 namespace chorale::transport {
 
-/// Looks after the waits of one rank: asks the awaited peer and others for signs of life, lets the failure
+/// Supervises the waits of one rank: asks the awaited peer and others for signs of life, lets the failure
 /// detector judge, reports stalls, and fails futile waits. Each `watched_wait` decides what to do and when;
 /// this class does it. Used on the rank's own thread.
 class watchdog {
@@ -33,13 +33,14 @@ class watchdog {
   /// duration. @throws error if it is futile; exceptions of a stall handler and of `look_around`.
   clock::duration judge(watched_wait& w, clock::time_point now, attention how,
                         const std::function<void()>& look_around);
-  /// The same for a rank that leaves, which nothing fails: nothing if it has waited until the deadline.
+  /// The same for a wait of a leaving rank, which does not fail: returns nothing once the deadline has
+  /// passed.
   /// @throws exceptions of a stall handler.
   std::optional<clock::duration> judge_leaving(watched_wait& w, clock::time_point now);
   void end(watched_wait& w) noexcept;
 
  private:
-  /// Throws if the verdict is that the wait is futile.
+  /// Throws the error of a verdict that ends the wait.
   void end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
                    const std::function<void()>& look_around);
   void report(watched_wait& w, const watched_wait::steps& next);

@@ -7,7 +7,7 @@ namespace {
 
 constexpr auto first_probe = std::chrono::milliseconds{20};
 constexpr auto probe_interval = std::chrono::milliseconds{100};
-/// After this time, peers that nobody waits for are asked too, one at a time.
+/// After this time, peers that are not awaited are asked too, one at a time.
 constexpr auto long_wait = std::chrono::seconds{1};
 
 }  // namespace
@@ -20,7 +20,7 @@ void watched_wait::begin(time_point time, const failure_detector::wait& judged) 
 }
 
 watched_wait::time_point watched_wait::shown_until(time_point time, attention how) noexcept {
-  // A wait by polling lasts until the program stops polling, which nothing here would report.
+  // A wait by polling lasts until the program stops polling, which is not visible here.
   return how == attention::waits ? time_point::max() : time + failure_detector::longest_gap;
 }
 

@@ -1,4 +1,4 @@
-// What the requests of connections end in, and whether peers are still there.
+// Completions of the connections' requests, and farewells of peers.
 #include <arpa/inet.h>
 #include <array>
 #include <utility>
@@ -11,10 +11,10 @@
 namespace chorale::transport {
 namespace {
 
-/// Up to `few_connections` connections are all checked for a farewell in each round of a wait; of more, one
-/// in each round out of `rounds_a_farewell`, round-robin. Each of these words is alone in its cache line and
-/// page: checking hundreds would cost more than everything else in the round, and a rank that waits for a
-/// peer that has left can afford a delay.
+/// Each round of a wait checks all connections for a farewell if there are at most `few_connections`;
+/// otherwise every `rounds_a_farewell`-th round checks one, round-robin. Each farewell word has its own cache
+/// line and page: checking hundreds would cost more than the rest of the round, and a delay in noticing that
+/// a peer has left does no harm.
 constexpr std::size_t few_connections = 8;
 constexpr std::size_t rounds_a_farewell = 8;
 

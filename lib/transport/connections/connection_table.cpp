@@ -20,9 +20,9 @@ struct connection_table::pairing {
   int peer = -1;
   bool is_open = false;   ///< there is a queue pair here
   bool receives = false;  ///< ... and it receives from the peer
-  bool ready = false;     ///< the peer's receives from this rank, and this rank may send
+  bool ready = false;     ///< the peer's queue pair receives from this rank, and this rank may send
   bool closing = false;   ///< this rank has asked to close, and posts nothing until it is answered
-  bool wished = false;    ///< this rank wants it for sending
+  bool wished = false;    ///< this rank wants the connection for sending
   std::uint32_t generation = 0;
   std::uint32_t attempt = 0;  ///< number of this rank's last request to close
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
@@ -32,7 +32,7 @@ struct connection_table::pairing {
   struct {
     bool stands = false;
     bool possible = false;  ///< the peer would agree now
-    bool hurried = false;   ///< it answers a request made after the peer had said so
+    bool hurried = false;   ///< it answers a request made after the peer's `possible`
     ledger theirs{};        ///< the peer's ledger at the refusal
     time_point until{};     ///< when to ask again in any case
     clock::duration pause = first_pause;
@@ -52,7 +52,7 @@ struct connection_table::pairing {
   struct {
     std::uint64_t before = 0;    ///< `connection_port::used` at opening
     std::uint64_t activity = 0;  ///< at the last look
-    std::uint64_t last = 0;      ///< when it last changed, in units of `uses_`
+    std::uint64_t last = 0;      ///< when `activity` last changed, in units of `uses_`
   } use;
 };
 
@@ -145,7 +145,7 @@ bool connection_table::may_open(pairing& p, time_point now) {
 }
 
 void connection_table::open(pairing& p) {
-  // First, so that `close_all` finds whatever is open.
+  // First, so that `close_all` finds the connection if `open` throws.
   open_.push_back(p.peer);
   try {
     port_->open(p.peer);
@@ -187,8 +187,8 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
       may_come = true;
       if (wanted-- == 1) return true;
     } else if (!p.ready) {
-      // The peer's message that it receives was lost, and nobody sends: the connection cannot be closed
-      // before it arrives.
+      // The peer's announcement that it receives was lost, and neither side sends: the connection cannot be
+      // closed before that announcement arrives.
       ask_to_connect(p, now);
       may_come = true;
     } else if (p.receives && l.received == l.released && !is_due(p) && p.may_be_asked_for(l, now)) {

@@ -32,9 +32,10 @@ void tell(endpoint& owner, observed_event::kind what, int peer) noexcept {
   if (owner.calls().is_observed()) owner.calls().observed().tell({.what = what, .peer = peer});
 }
 
-/// Room for a word or a header where the device takes none into the request itself.
+/// Bytes for a word or a header, on a device without inline data.
 constexpr std::size_t short_bytes = 16;
-/// Reads and atomics under way in a connection: more gain nothing measurable, and adapters pay for each.
+/// Outstanding reads and atomics per connection: more gain nothing measurable, and each costs the adapter
+/// resources.
 constexpr int most_reads = 16;
 constexpr std::uint32_t queue_depth = 128;
 /// Hardware devices pay for inline data with work queue memory; the software device does not.
@@ -57,7 +58,7 @@ std::uint32_t send_depth(const device_port& port) {
       std::clamp(port.device().attributes().max_qp_wr, 1, static_cast<int>(queue_depth))));
 }
 
-/// The number of the last request of each half of the queue has none of these bits.
+/// The number of the last request in each half of the queue has none of these bits set.
 std::uint32_t bits_within_half(std::uint32_t depth) {
   return std::max(depth / 2, 1U) - 1;
 }
@@ -78,15 +79,15 @@ std::uint32_t random_psn() {
   return static_cast<std::uint32_t>(unguessable_word() & 0xffffffU);
 }
 
-/// Whether what peers write into this rank's memory is known to become visible in the order of the requests.
+/// Whether peers' writes to this rank's memory are known to become visible in the order of posting.
 bool keeps_order(const endpoint& owner, const device_port& over) {
   const placement_policy told = owner.settings().placement;
   return told == placement_policy::automatic ? over.device().keeps_order()
                                              : told == placement_policy::ordered;
 }
 
-/// Where completions announce data, each message of the inbox takes a receive until it is noticed, and words
-/// come by messages. Where a mechanism posts its own receives, they have no place for words.
+/// If completions announce data, each message in the inbox occupies a receive until its completion is polled,
+/// and words arrive as messages. Receives that a mechanism posts itself have no space for words.
 connections::options with_words(connections::options o, const endpoint& owner, const device_port& over) {
   o.heeds = o.posts_receives && !keeps_order(owner, over);
   if (!o.heeds || o.receive_bytes > cache_line_bytes) return o;
@@ -189,7 +190,8 @@ void connections::make_room_for(std::size_t queue_pairs) {
   try {
     cq_.resize(static_cast<int>(std::min(most, std::max(wanted, 2 * entries))));
   } catch (const error&) {
-    // A device that cannot resize has room for what connections signal, which is enough until many peers die.
+    // A device that cannot resize keeps a queue for the signalled requests, which is enough until many peers
+    // die.
   }
 }
 
@@ -255,7 +257,7 @@ void connections::close(int peer) noexcept {
   c.ready = false;
   by_number_->all.erase(c.qp->number());
   receives_.close(peer);
-  // The queue pair first: while it exists, the peer might write into the inbox.
+  // The queue pair first: while it exists, the peer may write into the inbox.
   c.qp.reset();
   std::memcpy(c.kept_words, c.inbox.data, sizeof c.kept_words);
   c.words = c.kept_words;
@@ -291,7 +293,7 @@ void connections::look_at(connection& c, ibv_send_wr& request) {
   if (c.shorts.data == nullptr || (request.send_flags & IBV_SEND_INLINE) == 0 ||
       request.sg_list->length <= c.qp->inline_bytes())
     return;
-  // Of the request that had this place before, it is known that it is complete: otherwise there is no room.
+  // The previous request with this place is complete: otherwise the send queue would have no room.
   std::byte* const place = c.shorts.data + (c.posted & (c.depth - 1)) * short_bytes;
   std::memcpy(place, reinterpret_cast<const void*>(request.sg_list->addr), request.sg_list->length);
   request.sg_list->addr = reinterpret_cast<std::uintptr_t>(place);

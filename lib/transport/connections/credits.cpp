@@ -3,8 +3,8 @@
 namespace chorale::transport {
 
 void credits::tell(account& a) noexcept {
-  // The released messages arrived by this connection, so the peer knows that our side receives, even if its
-  // own message to that effect was lost.
+  // The released messages arrived by this connection, so the peer knows that this side receives, even if the
+  // announcement of that was lost.
   connection& c = *a.link;
   if (!links_->is_open(c)) return;
   try {
@@ -30,7 +30,7 @@ void credits::on_progress() noexcept {
 }
 
 void credits::on_closed(account& a) const noexcept {
-  // All messages of either side have been released, whether or not the other side was told.
+  // All messages of both sides have been released, whether or not the other side was told.
   std::memcpy(a.link->words + mailbox_layout::notification_offset, &a.sent, sizeof a.sent);
   a.told = a.released;
 }

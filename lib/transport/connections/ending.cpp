@@ -15,8 +15,8 @@ constexpr auto withdrawal_time = std::chrono::milliseconds{10};
 }  // namespace
 
 void connections::withdraw() noexcept {
-  // Data sent before the failure must still arrive: for the peers it may complete a call that succeeded. A
-  // request that carries it completes in microseconds if the peer is there.
+  // Data sent before the failure must still arrive: it may complete a call that succeeds on the peers. Its
+  // requests complete in microseconds if the peer is alive.
   table_.end();
   try {
     const auto give_up = clock::now() + withdrawal_time;
@@ -37,8 +37,8 @@ void connections::await_each(const IsOver& is_over) {
   const auto begin = owner_->liveness().attend();
   for (const int peer : table_.open_peers()) {
     connection& c = *find(peer);
-    // The adapters guarantee progress: unacknowledged requests fail by themselves, unless our adapter has
-    // stopped.
+    // The adapters guarantee progress: unacknowledged requests fail by themselves, unless this rank's adapter
+    // has stopped.
     while (c.ready && works(peer) && !is_over(c) &&
            owner_->liveness().attend() - begin < owner_->settings().silence) {
       owner_->channel().read();
@@ -62,7 +62,7 @@ void connections::settle() noexcept {
 
 void connections::close() noexcept {
   // Destroying a queue pair drops unsent requests, so first complete the last request of each connection: a
-  // farewell, without which a peer that still sends would take the silence for a death.
+  // farewell, without which a peer that still sends would consider this rank dead.
   table_.end();
   try {
     for (const int peer : table_.open_peers()) {

@@ -162,7 +162,8 @@ void inbox::on_written(connection& from, std::uint32_t count) {
   const sender& s = known(from.peer);
   const std::uint64_t ahead =
       (count - static_cast<std::uint32_t>(s.account.received + 1)) & ~connections::written_mark;
-  // Who has overwritten unread messages is found by that.
+  // A peer within these bounds may have overwritten unread messages; the receiver detects that by their
+  // counters.
   if (ahead >= std::uint64_t{2} * layout_.blocks())
     return links_->break_off(from, "it announced a message that it may not have sent");
   show(from.inbox.data + layout_.block_end(s.account.received + ahead),

@@ -19,7 +19,7 @@ constexpr std::uint32_t most_receives = 512;
 /// Receives in addition to the messages that a peer may have in flight: signals, notifications of puts, an
 /// answer and an end.
 constexpr std::uint32_t other_receives = 6;
-/// As in message passing libraries: a cache line or two.
+/// A cache line or two, as in message passing libraries.
 constexpr std::uint32_t inline_wanted = 128;
 
 /// Payload of a block: large enough for every message that is not long, or such a message takes several
@@ -171,7 +171,7 @@ matched::sender* matched::look_for_message(int from, call_id now) {
   if (oldest(from) == nullptr) links_->reap();
   if (posts_) {
     advance();
-    // The oldest message belongs to what was posted before.
+    // The oldest message belongs to a receive posted earlier.
     if (posted_->has_receives(from)) return posted_->judge(from, now), nullptr;
   }
   return oldest(from) == nullptr ? nullptr : senders_.find(from);
@@ -324,7 +324,7 @@ void matched::release(sender* from) noexcept {
     try {
       links_->receives().post(done.receive);
     } catch (...) {
-      // A receive queue that rejects a block that it has room for has failed, and every wait fails with it.
+      // A receive queue that rejects a block despite room has failed; then every wait fails.
     }
   }
   credits_.give_back(from->account);

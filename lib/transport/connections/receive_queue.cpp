@@ -5,7 +5,8 @@
 namespace chorale::transport {
 namespace {
 
-/// Enough that a peer seldom finds none, which makes its device wait for hundreds of microseconds.
+/// Enough that a peer seldom finds no receive, which makes its device wait for hundreds of microseconds
+/// (RNR).
 constexpr std::uint32_t fewest_of_a_pair = 16;
 
 bool shares_receives(const verbs::device& device) noexcept {
@@ -50,9 +51,9 @@ void receive_queue::close(int peer) noexcept {
 }
 
 void receive_queue::post_elsewhere(std::uint64_t peer, ibv_recv_wr& request) {
-  // Once more, to say why it is refused.
+  // Posts again, to throw the error with its reason.
   if (pairs_.empty()) return queue_.post_recv(request);
-  // Of a connection that is closed all are posted when it is opened again.
+  // `open` posts all receives of a connection that is closed now.
   if (verbs::queue_pair* const pair = pairs_[peer]) pair->post_recv(request);
 }
 

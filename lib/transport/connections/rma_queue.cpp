@@ -10,11 +10,11 @@
 namespace chorale::transport {
 namespace {
 
-/// A word of an inbox that nobody writes.
+/// A word of an inbox that is never written.
 constexpr std::size_t unwritten_offset = mailbox_layout::farewell_offset + sizeof(std::uint64_t);
 static_assert(unwritten_offset + sizeof(std::uint64_t) <= mailbox_layout::blocks_offset);
 
-/// Immediate data of a notification, of 31 bits, which reveals one that belongs to another call.
+/// Immediate data of a notification: 31 bits that identify its call.
 std::uint32_t notice_word(call_id now) noexcept {
   return (now.signature ^ static_cast<std::uint32_t>(now.number) * 0x9e3779b1U) >> 1;
 }
@@ -93,7 +93,7 @@ bool rma_queue::advance(transfer& t) {
 
 bool rma_queue::advance(atomic& a) {
   if (a.remote.owner == rank_) {
-    // This also has to use the device, since its atomics need not be atomic with respect to the processor's.
+    // Own memory also needs the device, whose atomics need not be atomic with respect to the processor's.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
   connection* c = a.ticket != 0 ? links_->find(a.remote.owner) : links_->ready(a.remote.owner);
@@ -144,7 +144,7 @@ bool rma_queue::try_flush(int to) {
 }
 
 bool rma_queue::fence(connection& c, peer& p) {
-  // Nobody can put through a connection that is closed, and closing it has waited.
+  // A closed connection has no pending puts: closing has waited for them.
   if (c.ready) {
     if (!links_->has_room(c) || !links_->may_signal()) return false;
     if (p.fenced.data == nullptr) p.fenced = links_->pool().take(sizeof(std::uint64_t));

@@ -5,11 +5,12 @@
 namespace chorale::transport {
 namespace {
 
-/// The same on both sides, so not what a port takes: all take it, Soft-RoCE no more.
+/// The same on both sides, whatever their ports: every port supports it, and it is the most that Soft-RoCE
+/// supports.
 constexpr std::size_t largest_piece = std::size_t{8} << 20;
 /// Maximum number of pieces posted at a time.
 constexpr std::uint32_t most_waiting = 8;
-/// Number among the transport's connections; those in `beside` come first.
+/// Number among the transport's sets of connections, after those in `beside`.
 constexpr std::uint16_t channel_number = 1;
 
 std::size_t piece_at(std::size_t at, std::size_t bytes) noexcept {
@@ -75,7 +76,7 @@ void serial_channel::look() {
 
 void serial_channel::on_closed(connection& c) noexcept {
   if (links_.receives().shared() != nullptr || c.peer != from_) return;
-  // The receives have gone with their queue: those that are still empty are posted again.
+  // The receives were destroyed with their queue: those without data are posted again.
   posted_ = arrived_;
   waiting_ = 0;
 }

@@ -10,8 +10,9 @@
 namespace chorale::transport {
 
 /// Separate connections whose shared receive queue has no blocks: the destination of one message at a time is
-/// posted there, and only the rank that was told so may send. Messages of several senders are therefore
-/// serialized, which is what this baseline shows. Source: P5 section 2, figure 2. One thread at a time.
+/// posted there, and only the rank that was granted it may send. Messages of several senders are therefore
+/// serialized, the effect that this baseline demonstrates. Source: P5 section 2, figure 2. One thread at a
+/// time.
 class serial_channel final : private connection_user {
  public:
   /// `beside`: the connections for requests and answers; must outlive this.
@@ -65,7 +66,7 @@ class serial_channel final : private connection_user {
   std::span<std::byte> into_;
   std::uint32_t lkey_ = 0;
   std::size_t posted_ = 0;     ///< bytes of the destination posted so far
-  std::size_t arrived_ = 0;    ///< ... and filled
+  std::size_t arrived_ = 0;    ///< ... and filled so far
   std::uint32_t waiting_ = 0;  ///< posted receives
 };
 

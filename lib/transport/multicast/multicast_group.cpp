@@ -19,7 +19,7 @@
 namespace chorale::transport {
 namespace {
 
-/// What may arrive while this rank is elsewhere: the windows of four senders.
+/// For multicasts that arrive while this rank does not poll: the windows of four senders.
 constexpr std::uint32_t receives = 4 * multicast_window;
 
 multicast_queue_pair::options options_for(const endpoint& owner) {
@@ -71,7 +71,8 @@ class multicast_group::member final : multicast_port {
   void note(bool taken) noexcept {
     if (!taken) owner_->channel().refuse();
   }
-  /// Call when something is missing that may be so because the group is: here, or at a peer.
+  /// Call when a message is missing, perhaps because this rank or a peer has lost its membership in the
+  /// group.
   void require_membership() {
     try {
       pair_.require_membership();
@@ -83,8 +84,8 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] clock::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? clock::now() : clock::time_point{};
   }
-  /// One attempt at receiving what `root` multicasts in call `now`. @throws error errc::mismatch if what has
-  /// arrived belongs to another call.
+  /// One attempt to receive the multicast of `root` in call `now`. @throws error errc::mismatch if the
+  /// multicast that has arrived belongs to another call.
   template <class Take, class Await>
   bool attempt(int root, call_id now, const Take& take, const Await& await) {
     return take_awaited(

@@ -13,7 +13,8 @@ namespace chorale::transport {
 
 /// Number of messages that a sender keeps, and that a receiver may hold of one sender.
 inline constexpr std::uint32_t multicast_window = 32;
-/// Sequence number of each sender's first message: close to the wrap, so that all but short runs pass it.
+/// Sequence number of each sender's first message: close to the wrap, so that all but the shortest runs pass
+/// the wrap.
 inline constexpr std::uint32_t first_multicast = 0xffff'fff0U;
 static_assert((multicast_window & (multicast_window - 1)) == 0 && multicast_window < 64,
               "places are found by the low bits of a sequence number, and a NAK has a bit for each");

@@ -49,7 +49,7 @@ multicast_queue_pair::~multicast_queue_pair() {
       clock::give_way();
     }
   } catch (const std::exception&) {
-    // The sender is broken: it sends nothing any more.
+    // The sender is broken, and sends nothing any more.
   }
 }
 

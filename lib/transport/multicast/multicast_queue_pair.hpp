@@ -21,15 +21,15 @@
 
 namespace chorale::transport {
 
-/// Receives from the group, including what its owner sends. Sends to the group through another queue pair,
-/// whose number the receivers know, so that they can tell who has sent a datagram. Sent data stays in a
-/// buffer of the caller's choice, for retransmission. Unreliable. Not thread-safe.
+/// Receives from the group, including its owner's own datagrams. Sends to the group through another queue
+/// pair, whose number the receivers know, so that they can identify the sender of a datagram. Sent data stays
+/// in a buffer of the caller's choice, for retransmission. Unreliable. Not thread-safe.
 class multicast_queue_pair {
  public:
   struct options {
     ibv_gid group{};
     bool is_managed = false;                     ///< librdmacm asks the fabric for the group
-    std::chrono::milliseconds deadline{60'000};  ///< limit for its answer
+    std::chrono::milliseconds deadline{60'000};  ///< limit for the fabric's answer
     std::uint32_t qkey = 0;                      ///< the same for all members; top bit 0
     std::size_t datagram_bytes = 256;            ///< largest datagram, at most the path MTU
     std::uint32_t receives = 64;                 ///< maximum of unread datagrams; further ones are lost
@@ -41,7 +41,7 @@ class multicast_queue_pair {
   multicast_queue_pair(datagram_queue& sender, const verbs::device& device,
                        const verbs::protection_domain& domain, const verbs::local_port& port,
                        const options& o);
-  /// Waits until nothing that was sent is in its memory any more, for at most a second.
+  /// Waits until all sends from its memory have completed, for at most a second.
   ~multicast_queue_pair();
   multicast_queue_pair(const multicast_queue_pair&) = delete;
   multicast_queue_pair& operator=(const multicast_queue_pair&) = delete;
@@ -73,7 +73,7 @@ class multicast_queue_pair {
  private:
   datagram_queue* sender_;
   std::uint32_t qkey_;
-  // In this order, so that the membership ends first, then the queue pair, then the path of what is sent.
+  // In this order, so that the membership ends first, then the queue pair, then the path of its sends.
   std::optional<verbs::interface_membership> interface_;
   std::optional<verbs::managed_membership> managed_;
   std::optional<verbs::address_handle> way_;

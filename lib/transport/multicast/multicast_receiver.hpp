@@ -20,8 +20,8 @@
 namespace chorale::transport {
 
 /// What one rank has received of all others' multicasts: for each sender the latest signal, and a ring of
-/// messages that arrive in any order and are delivered in the sender's. Sans-I/O: packets and times in,
-/// packets and verdicts out. Not thread-safe.
+/// messages that arrive in any order and are delivered in the order of sending. Sans-I/O: packets and times
+/// in, packets and verdicts out. Not thread-safe.
 ///
 /// `on_...` handles a datagram; false if it is malformed, which changes nothing.
 class multicast_receiver {
@@ -35,10 +35,10 @@ class multicast_receiver {
   /// The next message of `root`, if it has arrived: its bytes stay in the ring until it is released.
   [[nodiscard]] presence look_for_message(int root, call_id call,
                                           std::span<const std::byte>& message) const noexcept;
-  // The rank waits for what it has looked for: `progress` requests it after a while. One wait at a time.
+  // The rank waits for a signal or message: `progress` requests it after a while. One wait at a time.
   void wait_for_signal(int root, call_id call) noexcept;
   void wait_for_message(int root) noexcept;
-  // What was looked for has arrived, and the wait is over. `now` matters only if `is_timed()`.
+  // The awaited signal or message has arrived, and the wait is over. `now` matters only if `is_timed()`.
   void take_signal(time_point now) noexcept { naks_.end(now); }
   void take_message(int root, time_point now) noexcept;
   [[nodiscard]] bool is_timed() const noexcept { return naks_.is_waiting() && naks_.is_timed(); }

@@ -34,7 +34,8 @@ bool multicast_sender::send(std::uint32_t place, multicast_kind kind, const Head
            static_cast<std::uint32_t>(sizeof head + payload.size())},
           head};
   static_assert(sizeof front == sizeof(datagram_header) + sizeof(Head));
-  // The previous content is not needed by anyone, and the next must not be retransmitted before it was sent.
+  // No rank needs the previous content any more, and the next one must not be retransmitted before it was
+  // sent.
   kept_[place].bytes = 0;
   std::byte* const datagram = port_->place(place).data();
   std::memcpy(datagram, &front, sizeof front);
@@ -106,8 +107,8 @@ bool multicast_sender::on_messages_missing(std::span<const std::byte> body, time
   const auto behind = distance(missing->first, next_);
   if (behind < 0) return false;
   if (behind > static_cast<std::int32_t>(multicast_window)) {
-    // A delayed datagram: the rank has received what it missed, otherwise this one could not have advanced so
-    // far.
+    // A delayed datagram: the rank has meanwhile received the missing messages, otherwise this sender could
+    // not have advanced so far.
     ++counters_->duplicates;
     return true;
   }
@@ -121,7 +122,7 @@ bool multicast_sender::on_messages_missing(std::span<const std::byte> body, time
 
 bool multicast_sender::on_acknowledgement(int from, std::span<const std::byte> body) noexcept {
   const auto state = parse<message_state>(body);
-  // Nobody can have received what was not sent, or released what has not arrived.
+  // No rank can have received messages that were not sent, or released messages that have not arrived.
   if (!state || distance(state->released, state->arrived) < 0 || distance(state->arrived, next_) < 0 ||
       (state->signal != 0 && (signal_ == 0 || !reached(signal_, state->signal))))
     return false;

@@ -1,4 +1,4 @@
-// The sender's side of multicasts: kept until all ranks have them, and retransmitted on request.
+// The sender's side of multicasts: keeps them until all ranks have them, and retransmits on request.
 #pragma once
 
 #include <array>

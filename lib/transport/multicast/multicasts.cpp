@@ -40,7 +40,7 @@ void multicasts::make_group() {
     const std::lock_guard hold{owner_->channel().lock()};
     group_ = std::move(made);
   }
-  // A rank that misses a multicast asks its sender, which may be outside of any call then.
+  // A rank that misses a multicast asks its sender, which may then be outside all calls.
   owner_->channel().start_service();
 }
 
@@ -69,7 +69,7 @@ void multicasts::settle() noexcept {
       return -1;
     });
   } catch (...) {
-    // A peer or the device is lost: there is nobody to wait for, or no way to.
+    // A peer or the device is lost: there is nothing to wait for.
   }
 }
 

@@ -7,12 +7,11 @@
 namespace chorale::transport {
 namespace {
 
-/// Shortest interval between NAKs of a rank; those of all ranks together come no faster than one per
-/// millisecond.
+/// Shortest interval between NAKs of a rank; all ranks together send at most one per millisecond.
 constexpr auto shortest_pause = std::chrono::milliseconds{20};
 constexpr auto pause_for_each_rank = std::chrono::milliseconds{1};
-/// Upper limit for the first NAK, in multiples of the least patience: waits are long because other ranks are
-/// late, or have lost something themselves, and then say nothing about how long a multicast takes.
+/// Upper limit for the first NAK, in multiples of the least patience: most long waits are due to other ranks
+/// that are late or have lost a message themselves, and do not show how long a multicast takes.
 constexpr int most_patience = 8;
 
 }  // namespace
@@ -61,8 +60,8 @@ clock::duration nak_timer::pause() const noexcept {
 }
 
 clock::duration nak_timer::spread(clock::duration over) noexcept {
-  // Two ranks cannot collide; of many, each gets a different time, so that most receive the retransmission
-  // before they ask.
+  // With two ranks there is only one receiver; with more, each gets a different time, so that most receive
+  // the retransmission before they ask.
   const int others = std::min(ranks_ - 2, 16);
   noise_ = noise_ * 6364136223846793005ULL + 1442695040888963407ULL;
   return over * others / 8 * static_cast<int>(noise_ >> 56) / 256;

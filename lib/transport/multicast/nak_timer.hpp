@@ -7,9 +7,9 @@
 
 namespace chorale::transport {
 
-/// A rank sends a NAK once it has waited longer than usual, that is, the mean of its waits so far plus four
-/// mean deviations, and waits longer before each further NAK: most waits are long because other ranks are
-/// late. A random time is added to both, so that if many ranks miss one multicast, most receive the
+/// A rank sends a NAK once it has waited longer than usual (the mean of its waits so far plus four mean
+/// deviations), and waits longer before each further NAK, since the usual cause of a long wait is a rank that
+/// is late. A random time is added to both, so that if many ranks miss one multicast, most receive the
 /// retransmission before they ask. Sans-I/O: times in, decisions out. Not thread-safe.
 class nak_timer {
  public:
@@ -25,8 +25,7 @@ class nak_timer {
   nak_timer(int ranks, clock::duration patience, std::uint64_t seed) noexcept
       : ranks_(ranks), least_(patience), noise_(seed) {}
 
-  /// Starts a wait for this and nothing else; has no effect if it is already awaited. Time counts from the
-  /// next `asks`.
+  /// Starts a wait for `what` alone; no effect if it is already awaited. Time counts from the next `asks`.
   void expect(const awaited& what) noexcept {
     if (what_ == what) return;
     what_ = what;

@@ -44,11 +44,11 @@ void call_counter::on_made(const observed_communicator& who) noexcept {
   try {
     counted_.transport = who.transport;
   } catch (const std::bad_alloc&) {
-    // It stays empty.
+    // The name stays empty.
   }
 }
 
-/// The row of calls that have none of their own. There is always room for it.
+/// The row of calls without their own row. Memory for it is reserved.
 call_statistics::row& call_counter::unknown() noexcept {
   auto& rows = counted_.rows;
   const auto found =
@@ -86,7 +86,7 @@ void call_counter::on_end(const observed_call& call) noexcept {
   call_statistics::row& r = find(call);
   ++r.calls;
   r.failures += call.failure ? 1 : 0;
-  // For windows it is not a number of bytes.
+  // For windows `bytes` is not a number of bytes.
   r.bytes += call.what.what == operation::window ? 0 : call.what.bytes;
   r.time += call.over - call.begun;
   r.waited += call.waited;

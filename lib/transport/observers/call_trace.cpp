@@ -63,7 +63,7 @@ std::string name_of_part(const observed_communicator& who) {
   return fmt::format("{:08x}.{}", who.group, who.rank);
 }
 
-/// Creates the file of a part, in a folder that another rank may be removing.
+/// Creates the file of a part, in a folder that another rank may be removing meanwhile.
 std::unique_ptr<trace_memory> make_part(const std::string& folder, const observed_communicator& who,
                                         std::size_t bytes) {
   for (int attempts_left = 16;; --attempts_left) {

@@ -16,8 +16,8 @@
 namespace chorale::transport {
 
 /// Writes records of calls, waits and events to its own file, a part of the trace. When the communicator
-/// ends, its last rank to finish merges the parts (`trace_merge.hpp`). A killed rank leaves its part behind,
-/// complete up to its end. One thread at a time.
+/// ends, the last rank to finish merges the parts (`trace_merge.hpp`). A killed rank leaves its part behind,
+/// complete up to the kill. One thread at a time.
 class call_trace final : public observer {
  public:
   /// For a communicator that is about to be introduced. @throws error if the part cannot be created.

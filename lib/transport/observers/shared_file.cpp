@@ -18,7 +18,7 @@ namespace chorale::transport {
 namespace {
 
 constexpr auto patience = std::chrono::seconds{10};
-/// Of other users' files of that name none matters.
+/// Contains the user's number, so that lock files of other users do not matter.
 std::string lock_of(const std::string& name) {
   return fmt::format(".{}.{}.lock", name, ::geteuid());
 }

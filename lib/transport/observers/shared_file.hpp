@@ -13,21 +13,21 @@
 namespace chorale::transport {
 
 /// An open file, locked against other processes of this user that use this class, on this host or, if the
-/// file system supports locks (NFS since version 4), on others. The lock is a file beside it (`file_lock`),
-/// so that who may read this one cannot hold it. Not thread-safe.
+/// file system supports locks (NFS since version 4), on others. The lock is a separate file (`file_lock`), so
+/// that users who may only read this file cannot hold the lock. Not thread-safe.
 class shared_file {
  public:
   /// Opens or creates the file, and waits for the lock for at most ten seconds, in case its holder is
   /// stopped. @throws error naming the file.
   explicit shared_file(const std::string& path);
-  /// One of a folder.
+  /// A file in a folder.
   shared_file(const detail::held_folder& folder, const std::string& name);
   shared_file(const shared_file&) = delete;
   shared_file& operator=(const shared_file&) = delete;
   ~shared_file() = default;
 
   [[nodiscard]] std::uint64_t size() const;
-  /// Whole, even where the file system has no locks, if it is a local one. @throws error naming the file,
+  /// Appends without interleaving; on local file systems even without locks. @throws error naming the file,
   /// as do the functions below.
   void append(std::string_view text);
   void write_at(std::uint64_t place, std::string_view text);

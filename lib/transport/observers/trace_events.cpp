@@ -132,7 +132,7 @@ class writer {
                    row == 0 ? "" : fmt::format(", {}", row + 1));
     return row;
   }
-  /// Above those of communicators, of which a process hardly has a million.
+  /// Thread numbers above those of communicators, assuming fewer than a million communicators per process.
   [[nodiscard]] std::uint64_t tid_of(std::size_t row) const {
     return part_.header.owner.number + (std::uint64_t{row} + 1) * 1'000'000;
   }
@@ -140,7 +140,7 @@ class writer {
     const auto name = text_of(part_.header.owner.name);
     return name.empty() ? fmt::format("communicator {:08x}", part_.header.owner.group) : json_text(name);
   }
-  /// Window operations: those of one rank are sequential, and outside of calls.
+  /// Window operations: those of one rank are sequential, and outside calls.
   void write_access(const trace_record& r, std::string_view name) {
     const bool moves = r.what == trace_record::kind::put || r.what == trace_record::kind::got ||
                        r.what == trace_record::kind::updated;

@@ -42,13 +42,14 @@ bool trace_memory::grow(std::size_t end) noexcept {
   const std::size_t from = room_;
   const std::size_t to = std::min(most_, (end + step - 1) / step * step);
   int failure = EINTR;
-  // A signal, such as a profiler's, interrupts it on some file systems, without effect.
+  // On some file systems a signal, such as a profiler's, interrupts the call, which has then had no effect.
   for (int attempts_left = 100; failure == EINTR && attempts_left > 0; --attempts_left)
     failure = ::posix_fallocate(file_.get(), static_cast<off_t>(from), static_cast<off_t>(to - from));
   if (failure != 0) return false;
   room_ = to;
 #ifdef MADV_POPULATE_WRITE
-  // Faulting in all pages at once takes a third of the time. Older kernels do not support it.
+  // Faulting in all pages at once takes a third of the time. Older kernels do not support it; then pages
+  // fault one by one.
   ::madvise(data_ + from, to - from, MADV_POPULATE_WRITE);
 #endif
   return true;

@@ -13,7 +13,7 @@ namespace chorale::transport {
 /// written, so that a full disk is detected here instead of raising a signal. Not thread-safe.
 class trace_memory {
  public:
-  /// @throws error naming the file; detail::file_refusal if the folder is there no more.
+  /// @throws error naming the file; detail::file_refusal if the folder no longer exists.
   trace_memory(const detail::held_folder& folder, const std::string& name, std::size_t most);
   trace_memory(const trace_memory&) = delete;
   trace_memory& operator=(const trace_memory&) = delete;

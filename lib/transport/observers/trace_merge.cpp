@@ -160,7 +160,7 @@ bool close_trace_group(const detail::held_folder& folder, std::uint32_t group, i
 void merge_complete_trace(const detail::held_folder& folder, const std::string& file) {
   std::vector<trace_place> parts;
   {
-    // Of two ranks that end communicators at the same time, one merges everything.
+    // If two ranks end communicators at the same time, one merges everything.
     const shared_file alone{folder, "merging"};
     std::vector<std::string> markers = folder.names();
     std::erase_if(markers, [](const std::string& name) { return !name.ends_with(".complete"); });
@@ -184,7 +184,7 @@ void merge_complete_trace(const detail::held_folder& folder, const std::string& 
     chorale::say(stderr, "chorale: another job has written {} meanwhile: the trace of this one is in {}\n",
                  printable(file), printable(made.file));
   for (const trace_place& part : parts) folder.remove(part.name);
-  // Which may still be in use.
+  // The folder may still be in use.
   if (parts_in(folder).empty()) folder.remove("merging");
   folder.remove();
 }

@@ -11,15 +11,15 @@ namespace {
 
 using reliable::path_mark;
 
-/// Traffic from which a peer counts as busy: it then amortizes the cost of a connection.
+/// Messages sent to a peer from which it counts as busy: then the traffic amortizes the cost of a connection.
 constexpr std::uint64_t busy_messages = 16;
 constexpr std::uint64_t busy_bytes = 64 * 1024;
 
 constexpr int sends_between_looks = 4;
 
 /// Minimal number of partners of a rank in `steps` steps of a pairwise exchange: if the number of ranks is
-/// not a power of two, steps i and ranks - i have the same two partners, so that an odd number of ranks makes
-/// the number even.
+/// not a power of two, steps i and ranks - i have the same two partners; if it is odd, the result is
+/// therefore even.
 int partners_in(int steps, int ranks) noexcept {
   const int most = std::min(steps, ranks - 1);
   return most + (ranks % 2 == 1 && most % 2 == 1 ? 1 : 0);
@@ -194,7 +194,7 @@ bool path_router::try_signalled(int from, call_id now) {
   if (p.signals_there) [[likely]]
     return inbox_->try_signalled(from, now);
   if (streams_->has_departed(from) && inbox_->try_signalled(from, now)) return p.signals_there = true;
-  // Its last signal by datagram may have been lost, whatever has arrived by the connection.
+  // The last signal by datagram may have been lost, whatever has arrived by the connection.
   return streams_->try_signalled(from, now);
 }
 

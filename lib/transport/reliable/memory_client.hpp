@@ -30,8 +30,8 @@ class memory_client {
   struct progress {
     bool over = false;
     int peer = -1;
-    /// The reason if it was refused, otherwise null: a string has room for a short text, which costs each
-    /// look.
+    /// The reason if it was refused, otherwise null. A pointer, since returning a whole string would make
+    /// each check slower.
     std::unique_ptr<std::string> refused{};
   };
 

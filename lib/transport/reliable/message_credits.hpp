@@ -22,7 +22,7 @@ class message_credits {
 
   /// One of the peer's messages was released.
   void on_released() noexcept { ++released_; }
-  /// How many were released, for the next packet; after sending it, call `mark_told`.
+  /// Number of messages released, for the next packet; after sending that, call `mark_told`.
   [[nodiscard]] std::uint32_t released() const noexcept { return static_cast<std::uint32_t>(released_); }
   void mark_told() noexcept { told_ = released_; }
   [[nodiscard]] std::uint64_t untold() const noexcept { return released_ - told_; }

@@ -33,8 +33,8 @@ class message_store {
         from_(static_cast<std::size_t>(ranks)) {}
 
   /// Stores a message; `unexpected` if no valid rank would send it now. Takes a block beyond the pool's limit
-  /// if there is no other message of the sender, or if something of the sender is awaited: that arrives after
-  /// this message, or is this message, and the user may be holding the earlier ones.
+  /// if no other message of the sender is stored, or if the user awaits data of the sender: this message or a
+  /// later one, while the user may hold the earlier ones.
   outcome put(int from, const packet& p, bool is_awaited);
   /// True if there is a message that was not handed out.
   [[nodiscard]] bool has_next(int from) const noexcept {

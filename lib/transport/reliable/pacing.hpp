@@ -1,4 +1,4 @@
-// Adapts timeouts and the send window to what the acknowledgements show.
+// Adapts timeouts and the send window to the acknowledgements.
 #pragma once
 
 #include <algorithm>
@@ -30,11 +30,11 @@ class round_trip {
     deviation_ += ((error < clock::duration::zero() ? -error : error) - deviation_) / 4;
   }
   /// Estimated time in flight, for ranks that have noticed a missing packet. At most half of the least
-  /// timeout: an unnecessary retransmission costs less than waiting for a peer that was busy when it was
-  /// timed.
+  /// timeout: an unnecessary retransmission costs less than waiting too long because the peer was busy during
+  /// a sample.
   [[nodiscard]] clock::duration transit() const noexcept { return std::min(smoothed_, least_) / 2; }
-  /// Time after which silence means loss; doubled for each of `failures` in a row. Samples include the time
-  /// that either side was elsewhere, so they may lengthen the first timeout only to a few times the least.
+  /// Time after which silence means loss; doubled for each of `failures` in a row. Samples include time in
+  /// which a side did not poll, so they may lengthen the first timeout only to a few times the least.
   [[nodiscard]] clock::duration timeout(unsigned failures = 0) const noexcept {
     const auto once = std::clamp<clock::duration>(smoothed_ + 4 * deviation_, least_, longest_first * least_);
     return std::min<clock::duration>(once * (1U << std::min(failures, 8U)), longest);
@@ -78,7 +78,7 @@ class send_allowance {
   std::uint32_t arrived_ = 0;
 };
 
-/// What the sending side of a stream learns from acknowledgements. Not thread-safe.
+/// Timing and window of the sending side of a stream, adapted to acknowledgements. Not thread-safe.
 class pacing {
  public:
   pacing(std::uint32_t most, clock::duration least_timeout) noexcept

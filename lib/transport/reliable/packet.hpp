@@ -18,8 +18,8 @@ namespace chorale::transport::reliable {
 enum class stream_kind : std::uint16_t {
   packet = 64,    ///< a numbered packet: packet_header, a body by its type, payload
   signal = 65,    ///< signal_body
-  report = 66,    ///< report_body: what has arrived, and optionally a retransmission request
-  question = 67,  ///< question_body: what was sent; the receiver answers with a report
+  report = 66,    ///< report_body: received packets, and optionally a retransmission request
+  question = 67,  ///< question_body: packets sent so far; the receiver answers with a report
 };
 
 enum class packet_type : std::uint8_t {
@@ -42,7 +42,7 @@ static_assert(static_cast<int>(packet_type::first_mark) == static_cast<int>(path
 
 /// Flags of a packet.
 inline constexpr std::uint8_t wants_report = 1;  ///< the receiver reports what has arrived
-inline constexpr std::uint8_t is_notified = 2;   ///< put: the last part; the receiver is to be notified
+inline constexpr std::uint8_t is_notified = 2;   ///< put: the last part; notify the receiver
 inline constexpr std::uint8_t has_refused = 4;   ///< an access of the receiver was refused
 inline constexpr std::uint8_t known_flags = wants_report | is_notified | has_refused;
 
@@ -69,11 +69,11 @@ struct signal_body {
 };
 static_assert(sizeof(signal_body) == 24);
 
-/// What to retransmit.
+/// The packets to retransmit.
 enum class resend : std::uint32_t {
   nothing = 0,
-  holes = 1,       ///< what is missing before the last packet received
-  everything = 2,  ///< everything missing, and the signal if there is a newer one
+  holes = 1,       ///< packets missing before the last one received
+  everything = 2,  ///< all missing packets, and the signal if there is a newer one
 };
 struct report_body {
   std::uint64_t held;    ///< bit i: packet acknowledged + 1 + i has arrived

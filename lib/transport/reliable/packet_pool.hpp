@@ -22,7 +22,7 @@ class packet_pool {
   /// True if a block is available within the limit.
   [[nodiscard]] bool has_room() const noexcept { return in_use_ < limit_; }
 
-  /// Takes a block, even beyond the limit, for those that cannot progress without one. @throws
+  /// Takes a block, even beyond the limit: for callers that cannot progress without one. @throws
   /// std::bad_alloc.
   [[nodiscard]] std::byte* take() {
     if (free_.empty()) grow();

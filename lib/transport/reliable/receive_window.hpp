@@ -22,7 +22,7 @@ class receive_window {
     expected,   ///< the next one
     early,      ///< ahead of the next one
     duplicate,  ///< received before
-    beyond,     ///< further ahead than any valid sender goes
+    beyond,     ///< further ahead than any valid sender sends
   };
   struct kept {
     std::byte* block = nullptr;

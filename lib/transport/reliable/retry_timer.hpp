@@ -1,4 +1,4 @@
-// When to ask again.
+// When a waiting rank repeats its request.
 #pragma once
 
 #include <chrono>
@@ -9,9 +9,9 @@
 
 namespace chorale::transport::reliable {
 
-/// Says when a waiting rank requests what it lacks: after a timeout, which doubles with each unsuccessful
-/// request. A rank that has not looked for `longest_pause` starts over, since it was stopped or busy itself.
-/// Not thread-safe.
+/// Says when a waiting rank requests missing data: after a timeout, which doubles with each unsuccessful
+/// request. A rank that has not called `look` for `longest_pause` starts over, since it was itself stopped or
+/// busy. Not thread-safe.
 class retry_timer {
  public:
   static constexpr std::chrono::milliseconds longest_pause{500};
@@ -34,7 +34,7 @@ class retry_timer {
   void repeat(clock::time_point now, const round_trip& trip) noexcept {
     next_ = now + trip.timeout(++failures_);
   }
-  /// Something has arrived: resets the timeout.
+  /// Data has arrived: resets the timeout.
   void forget_failures() noexcept { failures_ = 0; }
   /// Ends the wait.
   void stop() noexcept { runs_ = false; }

@@ -10,12 +10,12 @@
 
 namespace chorale::transport::reliable {
 
-/// The last signal sent, for retransmission if the peer says that it lacks it.
+/// The last signal sent, kept in case the peer reports that it is missing.
 struct sent_signal {
   std::uint64_t word = 0;
   sequence after = first_sequence;  ///< valid once all packets before this one have been delivered
   clock::time_point when{};
-  bool confirmed = true;  ///< the peer has said that it has received it
+  bool confirmed = true;  ///< the peer has reported that the signal has arrived
 
   /// True if a peer whose newest signal is `theirs` has missed it.
   [[nodiscard]] bool is_missed(std::uint64_t theirs) const noexcept {

@@ -113,7 +113,7 @@ void stream::on_report(const report_body& b, const event_time& when) {
     ++all_->counts.resent;
     resent = true;
   }
-  // A rank that asks wants to know at least that this one is alive.
+  // The asking rank needs an answer, at least to know that this rank is alive.
   if (!resent) report(resend::nothing, false, all_->counts.answers);
 }
 
@@ -134,7 +134,7 @@ void stream::press_soon(clock::time_point now) {
   if (!question_.look(now, pace_.trip())) looks_ = 0;
   if (looks_ < patient_looks && ++looks_ == patient_looks) {
     if (out_.unsent() == out_.next()) return ask();
-    // Packets that still waited for room in the port could not be reported.
+    // The peer cannot have reported packets that still waited for room in the port.
     --looks_;
   }
   if (!question_.is_due(now)) return;

@@ -45,7 +45,7 @@ struct shared_by_streams {
   packet_sink& sink;
   packet_pool pool;
   stream_statistics counts{};
-  std::vector<int> lagging{};  ///< peers for which something waits for room in the port
+  std::vector<int> lagging{};  ///< peers for which packets wait for room in the port
 };
 
 /// Both directions between two ranks: sent packets are kept until acknowledged, received ones are delivered
@@ -63,7 +63,7 @@ class stream {
   /// Why operations on the peer fail; empty while they work.
   [[nodiscard]] const std::string& broken() const noexcept { return broken_; }
   void break_off(std::string why) { broken_ = std::move(why); }
-  /// A put of the peer was refused; everything sent from now on says so.
+  /// A put of the peer was refused; every packet from now on says so.
   void note_refusal() noexcept { refuses_ = true; }
 
   // Sending.
@@ -101,23 +101,23 @@ class stream {
 
   // Retransmission.
   static constexpr unsigned patient_looks = 4;
-  /// This rank waits for something of the peer: requests what is missing.
+  /// This rank waits for data of the peer: requests missing packets.
   void await(clock::time_point now);
   [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
   /// The awaited data has arrived.
   void end_await() noexcept { request_.stop(); }
-  /// This rank waits for room, or until everything has arrived: asks what the peer has received.
+  /// This rank waits for room, or until everything has arrived: asks which packets the peer has received.
   void press(clock::time_point now);
-  /// The same for waits until everything has arrived, but only at the `patient_looks`-th look: the peer
-  /// usually reports by itself before that, but nothing guarantees it.
+  /// The same for waits until everything has arrived, but asks only at the `patient_looks`-th call: the peer
+  /// usually reports by itself before that, without a guarantee.
   void press_soon(clock::time_point now);
   void end_press() noexcept { question_.stop(); }
   /// This rank leaves: asks until the peer has received everything. True if it has just asked.
   bool confirm(clock::time_point now);
-  /// Reports to the peer what has arrived and what was released.
+  /// Reports received packets and released messages to the peer.
   void acknowledge() { report(resend::nothing, false, all_->counts.acknowledgements); }
   [[nodiscard]] report_body state() const noexcept;
-  /// Notes that something for the peer waits for room; undone by `stop_lagging`.
+  /// Notes that packets for the peer wait for room; undone by `stop_lagging`.
   void lag();
   void stop_lagging() noexcept { lags_ = false; }
 
@@ -137,9 +137,9 @@ class stream {
   message_credits credits_;
   sent_signal signal_out_;
   received_signals signals_in_;
-  unsigned looks_ = 0;    ///< since the wait until everything has arrived began
+  unsigned looks_ = 0;    ///< calls since the wait until everything has arrived began
   retry_timer question_;  ///< for questions to the peer about what it has received
-  retry_timer request_;   ///< for requests to the peer for what is awaited
+  retry_timer request_;   ///< for requests of awaited data
   struct {
     bool reported = false;
     clock::time_point since{};  ///< zero if there is none

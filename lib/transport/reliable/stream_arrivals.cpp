@@ -1,4 +1,4 @@
-// The receiving side of a stream, and requests for what is missing.
+// The receiving side of a stream, and requests for missing packets.
 #include "stream.hpp"
 
 namespace chorale::transport::reliable {
@@ -56,7 +56,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
       if (in_.advance()) deliver_kept(now);
       break;
   }
-  // A service thread that answers a read may have gone to sleep; this wakes it once there is room.
+  // A service thread that answers a read may have gone to sleep; a report wakes it once there is room.
   if ((p.header.flags & wants_report) != 0)
     report(resend::nothing, static_cast<packet_type>(p.header.type) == packet_type::read_reply,
            counts.acknowledgements);
@@ -78,7 +78,7 @@ bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
 void stream::await(clock::time_point now) {
   pump(now);
   const bool goes_on = request_.look(now, pace_.trip());
-  // There may be room for it now.
+  // There may be room for the next packet now.
   if (has_kept()) deliver_kept(now);
   if (!goes_on) return;
   if (hole_.since != clock::time_point{} && !hole_.reported && now - hole_.since > pace_.trip().transit()) {

@@ -194,7 +194,7 @@ void stream_table::await_answer(int from, clock::time_point now) {
 void stream_table::press(int to, clock::time_point now) {
   at(to).press(now);
   if (all_.pool.has_room()) return;
-  // Other streams hold the blocks.
+  // Other streams hold the blocks: ask their peers, too.
   for (const auto& other : streams_)
     if (other->peer() != to && !other->is_drained()) other->press(now);
 }
@@ -206,7 +206,7 @@ void stream_table::progress(clock::time_point now) {
     s.pump(now);
     if (!server_.owes_replies(peer)) continue;
     server_.send_replies(s, now);
-    // Nobody else asks on behalf of a reply that waits for room.
+    // No other wait asks for the room that a reply needs.
     if (server_.owes_replies(peer)) press(peer, now);
   }
 }

@@ -22,10 +22,10 @@
 
 namespace chorale::transport::reliable {
 
-/// Mailbox, memory operations and marks of one rank over unreliable datagrams. Its owner passes in datagrams
-/// and times, and says what the rank waits for; it sends through its port. It reads no clock, holds no lock
-/// and never waits, so that a test can run many of them in virtual time. Peers are other ranks, which its
-/// owner has checked. Validates everything that a peer sends. Not thread-safe.
+/// Mailbox, memory operations and marks of one rank over unreliable datagrams. The owner passes in datagrams,
+/// times and the waits of the rank; datagrams are sent through `port`. Reads no clock, holds no lock and
+/// never waits, so that a test can run many tables in virtual time. The owner has checked that peers are
+/// other ranks. Validates all data from peers. Not thread-safe.
 class stream_table final : packet_sink {
  public:
   struct options {
@@ -63,7 +63,7 @@ class stream_table final : packet_sink {
   finding receive(int from, call_id call, std::span<const std::byte>& message) {
     return store_.has_next(from) ? take_message(from, call, message) : finding{};
   }
-  /// Releases the oldest message that was handed out. True if a packet waits for the room.
+  /// Releases the oldest message that was handed out. True if a packet waits for its room.
   [[nodiscard]] bool release(int from);
   void deliver_kept(int from, clock::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
@@ -124,7 +124,7 @@ class stream_table final : packet_sink {
   }
 
   // Retransmission.
-  /// This rank waits for something from that rank: requests what is missing.
+  /// This rank waits for data from that rank: requests missing packets.
   void await(int from, clock::time_point now) { at(from).await(now); }
   /// This rank waits for the answer to a request.
   void await_answer(int from, clock::time_point now);
@@ -132,7 +132,7 @@ class stream_table final : packet_sink {
   void end_await(int from) noexcept { at(from).end_await(); }
   /// This rank waits for room in the stream to that rank, or until everything in it has arrived.
   void press(int to, clock::time_point now);
-  /// The same for a wait until puts there have arrived: asks only after a few looks.
+  /// The same for a wait until puts there have arrived: asks only after a few calls.
   void press_soon(int to, clock::time_point now) { at(to).press_soon(now); }
   /// The last such wait has ended.
   void end_press(int to) noexcept { at(to).end_press(); }
@@ -151,7 +151,7 @@ class stream_table final : packet_sink {
   }
   /// Asks until that is the case. True if it has just asked.
   bool confirm(int peer, clock::time_point now) { return at(peer).confirm(now); }
-  /// What this rank has received from a peer, which cannot ask once this rank has left.
+  /// The packets received from a peer, sent when this rank leaves, since the peer cannot ask afterwards.
   [[nodiscard]] report_body last_words(int peer) const noexcept { return at(peer).state(); }
 
   [[nodiscard]] stream_statistics statistics() const noexcept;
@@ -159,7 +159,7 @@ class stream_table final : packet_sink {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return all_.pool.memory_bytes(); }
 
  private:
-  // Takes what has arrived, for that call or another one.
+  // Takes the next message, signal or notification, of that call or another one.
   finding take_message(int from, call_id call, std::span<const std::byte>& message);
   finding take_signal(int from, call_id call, std::uint64_t seen);
   finding take_notice(int from, call_id call);

@@ -14,7 +14,7 @@ namespace chorale::transport::reliable {
 namespace {
 
 constexpr std::chrono::microseconds least_timeout{500};
-/// Where ranks share cores, a peer answers only when it is scheduled.
+/// If ranks share cores, a peer answers only when it is scheduled.
 constexpr std::chrono::milliseconds least_timeout_oversubscribed{2};
 
 }  // namespace
