@@ -96,7 +96,7 @@ std::optional<async_event> next_async_event(const device& owner, std::chrono::mi
   if (!wait_readable(owner.async_fd(), longest, object)) return std::nullopt;
   ibv_async_event raw{};
   const int failure = errno_of(owner.provider().get_async_event(owner.native(), &raw));
-  // Without blocking: it was of an object that was destroyed meanwhile.
+  // The event belonged to an object that was destroyed meanwhile.
   if (failure == EAGAIN) return std::nullopt;
   if (failure != 0) fail(failure, "ibv_get_async_event", object);
   async_event event = to_event(raw, owner.name());

@@ -18,7 +18,7 @@
 namespace chorale::verbs {
 namespace {
 
-/// The device list of one driver while it is looked at.
+/// Owns the device list of one driver.
 class device_list {
  public:
   explicit device_list(const driver& provider) : provider_(provider) {
@@ -87,7 +87,7 @@ std::vector<device_info> list_devices(std::span<const driver* const> from,
   for (const driver* provider : from) {
     if (provider == nullptr) continue;
     const device_list list(*provider);
-    // ENOSYS: the kernel has no RDMA subsystem, which is no news on most machines.
+    // ENOSYS: the kernel has no RDMA subsystem, as on most machines.
     if (list.failure() != 0 && list.failure() != ENOSYS && remarks != nullptr)
       remarks->push_back(fmt::format("the devices of {} could not be listed: {}", provider->name,
                                      std::strerror(list.failure())));
@@ -202,7 +202,7 @@ std::uint16_t device::pkey(std::uint8_t port_number, int index) const {
                     "CHORALE_PKEY_INDEX to one of these or unset it",
                     index, port_number, name_, rows));
   __be16 key = 0;
-  // Unlike its kin, ibv_query_pkey returns -1 without a reliable errno.
+  // Unlike similar calls, ibv_query_pkey returns -1 without a reliable errno.
   errno = 0;
   if (const int failure = provider().query_pkey(native(), port_number, index, &key); failure != 0)
     fail(errno_of(failure), "ibv_query_pkey",

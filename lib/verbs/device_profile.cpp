@@ -13,7 +13,7 @@ namespace {
 
 using reader = bool (*)(device_profile&, std::string_view);
 
-/// `also`: reads a further value of a list; nullptr if there is only one.
+/// `also`: reads a further value of a list; nullptr if the key takes one value.
 struct profile_key {
   std::string_view name;
   std::string_view accepts;
@@ -70,7 +70,7 @@ bool read_count(device_profile& p, std::string_view text) {
   return true;
 }
 
-/// `value` of the row that has `text`; false if none has.
+/// Sets `value` to that of the row with `text`; false if there is none.
 template <class Value, std::size_t Count, class Field>
 bool read_word(const std::array<std::pair<std::string_view, Value>, Count>& words, std::string_view text,
                Field& field) {
@@ -282,7 +282,7 @@ std::string no_value(const profile_key& key, std::string_view text) {
          std::string{key.accepts};
 }
 
-/// `nested`: how many shipped profiles it stands in, each of which may begin with the name of another.
+/// `nested`: number of shipped profiles that enclose `text`; each may begin with the name of another one.
 std::string read_items(std::string_view text, int nested, device_profile& profile);
 
 /// '#' begins a comment.
@@ -305,7 +305,7 @@ std::string read_shipped(std::string_view name, int nested, device_profile& prof
 }
 
 std::string read_items(std::string_view text, int nested, device_profile& profile) {
-  const profile_key* list = nullptr;  // that the item before belongs to
+  const profile_key* list = nullptr;  // the key whose list the next item may continue
   bool first = true;
   for (const std::string_view item : parts_of(text, ",\n")) {
     if (item.empty()) continue;

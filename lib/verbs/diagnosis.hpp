@@ -1,4 +1,4 @@
-// What on this machine keeps real RDMA devices from working, and how to mend it.
+// Problems of this machine that keep real RDMA devices from working, and their remedies.
 #pragma once
 
 #include <cstdint>

@@ -56,7 +56,7 @@ void fail_closed(std::string_view call, std::string_view what) {
 }
 
 bool wait_readable(int fd, std::chrono::milliseconds longest, std::string_view object) {
-  // A wait of years would overflow the clock; a day at a time is as good.
+  // Longer waits could overflow the clock, so the wait is split into days.
   constexpr std::chrono::milliseconds day{24 * 3600 * 1000};
   const bool endless = longest > 365 * day;
   const auto end = clock::now() + (endless ? 365 * day : longest);
@@ -65,7 +65,7 @@ bool wait_readable(int fd, std::chrono::milliseconds longest, std::string_view o
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - clock::now());
     const auto step = std::clamp(left, std::chrono::milliseconds{0}, day);
     pollfd wanted{.fd = fd, .events = POLLIN, .revents = 0};
-    // Where time is replaced nobody else runs while this thread sleeps in the kernel.
+    // In simulated time, no other rank runs while this thread sleeps in the kernel.
     const int ready = ::poll(&wanted, 1, clock::is_replaced() ? 0 : static_cast<int>(step.count()));
     if (ready < 0 && errno != EINTR) fail(errno, "poll", object);
     if (ready > 0 && (wanted.revents & POLLIN) != 0) return true;

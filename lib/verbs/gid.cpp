@@ -1,4 +1,4 @@
-// What a GID is, for the library and for soft0 without it.
+// Properties of GIDs, for the library and for soft0, which does not use the library.
 #include <algorithm>
 
 #include <chorale/verbs/address.hpp>

@@ -19,7 +19,7 @@
 namespace chorale::verbs {
 namespace {
 
-/// The interface that the row of the GID table belongs to, 0 if the kernel does not say.
+/// The interface to which the row of the GID table belongs; 0 if the kernel does not report it.
 unsigned interface_of(const device& owner, const local_port& port) {
   const std::string interface = detail::word_of_system(fmt::format(
       "/sys/class/infiniband/{}/ports/{}/gid_attrs/ndevs/{}", owner.name(), port.number, port.gid_index));

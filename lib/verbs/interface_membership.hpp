@@ -8,9 +8,9 @@
 
 namespace chorale::verbs {
 
-/// While it lives the interface under a RoCE port takes the packets of `group`, and tells switches and
-/// routers so (IGMP, MLD): attaching a queue pair steers only packets that reach the port. It is a socket
-/// that never sends or receives. On other ports it does nothing.
+/// During its lifetime the interface of a RoCE port accepts the packets of `group` and announces that to
+/// switches and routers (IGMP, MLD): attaching a queue pair steers only packets that reach the port.
+/// Implemented by a socket that never sends or receives. Does nothing on other ports.
 class interface_membership {
  public:
   /// @throws error, a system error naming group, device and remedy, if the interface cannot join.

@@ -13,7 +13,7 @@
 namespace chorale::verbs {
 namespace {
 
-/// The number in a file of sysfs, decimal or with 0x before it.
+/// The number in a file of sysfs, decimal or prefixed by 0x.
 std::optional<unsigned long> number_in(const std::filesystem::path& file) {
   const std::string text = detail::word_of_system(file);
   if (text.empty()) return std::nullopt;
@@ -26,7 +26,7 @@ std::optional<unsigned long> number_in(const std::filesystem::path& file) {
 
 std::string ipoib_interface(const std::string& sysfs, const std::string& device, std::uint8_t port,
                             std::uint16_t pkey_index) {
-  // The top bit says full or limited member of the same partition.
+  // The top bit distinguishes full from limited members of a partition.
   constexpr unsigned long partition = 0x7fff;
   const auto adapter = std::filesystem::path{sysfs} / "class/infiniband" / device;
   const auto wanted =

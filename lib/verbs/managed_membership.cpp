@@ -41,7 +41,7 @@ struct managed_membership::identifier {
 
 namespace {
 
-/// An address of IPv4 where `gid` is one, else of IPv6.
+/// An IPv4 address if `gid` is IPv4-mapped, else an IPv6 address.
 sockaddr_storage socket_address(const ibv_gid& gid) noexcept {
   sockaddr_storage place{};
   if (is_ipv4_mapped(gid)) {
@@ -58,7 +58,7 @@ sockaddr_storage socket_address(const ibv_gid& gid) noexcept {
   return place;
 }
 
-/// An address of that interface: of IPv4, or else of IPv6. Family 0 if it has none.
+/// The IPv4 address of that interface, or else an IPv6 address. Family 0 if it has none.
 sockaddr_storage address_of(const std::string& interface) noexcept {
   sockaddr_storage found{};
   ifaddrs* all = nullptr;
@@ -75,7 +75,7 @@ sockaddr_storage address_of(const std::string& interface) noexcept {
   return found;
 }
 
-/// Where the connection manager finds the port.
+/// The address by which the connection manager finds the port.
 sockaddr_storage source_of(const device& owner, const local_port& port, std::uint16_t pkey_index,
                            const std::string& what) {
   if (port.ethernet) {

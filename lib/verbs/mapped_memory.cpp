@@ -19,7 +19,8 @@ namespace {
 constexpr int known_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
                              IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_HUGETLB | IBV_ACCESS_ON_DEMAND |
                              IBV_ACCESS_OPTIONAL_RANGE;
-// What verbs has and these providers have not. Programs do without such rights, and give up on wrong ones.
+// Valid rights that these providers do not support: EOPNOTSUPP instead of EINVAL, so that programs can retry
+// without them.
 constexpr int foreign_access = IBV_ACCESS_MW_BIND | IBV_ACCESS_ZERO_BASED;
 
 bool populate(std::uint64_t address) noexcept {
@@ -41,14 +42,14 @@ bool is_writable(std::uint64_t address) noexcept {
   return !kernel_knows || populate(address);
 }
 
-// The kernel looks at its areas alone, not at each page: that this memory is written back to a file, if it
-// belongs to one, is asked for and not awaited.
+// msync with MS_ASYNC only checks that the areas are mapped, without visiting pages or waiting for
+// write-back.
 bool is_mapped(std::uint64_t address, std::uint64_t bytes) noexcept {
   const detail::page_range pages = detail::pages_around(address, bytes);
   return msync(pages.data(), pages.bytes, MS_ASYNC) == 0;
 }
 
-// Of the first and of the last byte.
+// Checks only the pages of the first and the last byte.
 bool are_writable(std::uint64_t first, std::uint64_t last) noexcept {
   return is_writable(first) && (detail::page_of(first) == detail::page_of(last) || is_writable(last));
 }
@@ -86,7 +87,7 @@ bool is_mapped_file(std::uint64_t address, std::uint64_t bytes) noexcept {
           !name.starts_with("/memfd:") && !name.starts_with("/dev/"))
         return true;
     }
-  } catch (...) {  // no memory for the list: it is not known to be one
+  } catch (...) {  // no memory for the list: assume that it is not mapped from a file
   }
   return false;
 }

@@ -9,7 +9,8 @@ namespace chorale::verbs {
 
 /// Attached from construction to `close()`. The queue pair must outlive it. On a real fabric the port must
 /// also have joined the group (subnet manager on InfiniBand, IGMP or MLD on RoCE); attaching alone steers
-/// only packets that reach the port. A group's packets reach every attached queue pair, the sender's own too.
+/// only packets that reach the port. A group's packets reach every attached queue pair, including the
+/// sender's own.
 class multicast_membership {
  public:
   /// `group`: ff00::/8 or IPv4-mapped 224.0.0.0/4; `lid`: its LID on InfiniBand, else 0.

@@ -13,7 +13,7 @@ namespace {
 /// Whether the thread may run on one of the cores in a list such as "0-15,32-47".
 bool may_run_on(std::string_view list) {
   cpu_set_t mine;
-  // With more cores than fit, nothing is known, and no device is far away.
+  // Fails if the machine has more cores than the set: then assume that the device is near.
   if (sched_getaffinity(0, sizeof mine, &mine) != 0) return true;
   const char* at = list.data();
   const char* const end = at + list.size();

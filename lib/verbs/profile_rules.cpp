@@ -72,7 +72,7 @@ bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_iden
     return std::memcmp(one.gid.raw, path.grh.dgid.raw, sizeof one.gid.raw) == 0 && one.type == type;
   });
   if (row == end) return false;
-  // Routers know neither RoCE v1 nor link-local addresses, and of InfiniBand there is none here.
+  // Routers forward neither RoCE v1 nor link-local addresses, and no InfiniBand router is simulated.
   const bool is_link_local = row->gid.raw[0] == 0xfe && (row->gid.raw[1] & 0xc0) == 0x80;
   return one_subnet || (type == 2 && !is_link_local);
 }
@@ -119,7 +119,7 @@ int check(const device_profile& p, const ibv_qp_attr& a, int mask) noexcept {
       passes(IBV_QP_MAX_QP_RD_ATOMIC, a.max_rd_atomic > p.rd_atomic) ||
       passes(IBV_QP_MAX_DEST_RD_ATOMIC, a.max_dest_rd_atomic > p.rd_atomic))
     return EINVAL;
-  // As mlx5 does where no mode of atomic operations is set.
+  // As mlx5 does if no mode of atomic operations is set.
   if (passes(IBV_QP_ACCESS_FLAGS,
              p.atomics == IBV_ATOMIC_NONE && (a.qp_access_flags & IBV_ACCESS_REMOTE_ATOMIC) != 0))
     return EOPNOTSUPP;

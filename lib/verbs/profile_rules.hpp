@@ -1,4 +1,4 @@
-// What a profile makes of the calls of a software device: both soft0 and sim0 decide by these.
+// The effects of a profile on the calls of a software device, common to soft0 and sim0.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace chorale::verbs {
 
-/// What a software device has of itself: its profile cannot grant more.
+/// The limits of the software device itself: a profile cannot exceed them.
 struct device_limits {
   std::uint32_t inline_bytes;
   std::uint32_t rd_atomic;
@@ -24,17 +24,18 @@ struct device_limits {
   std::uint64_t max_message;
   ibv_mtu mtu;
 };
-/// Lowers each limit of the profile to that of the device.
+/// Lowers each limit of the profile to the device's limit, if that is smaller.
 void keep_within(device_profile& profile, const device_limits& device) noexcept;
 
-// The following read a profile that is within its device.
+// Precondition of the following functions: the profile is within its device.
 
-/// Fills the limits.
+/// Fills in the limits.
 void describe(const device_profile& profile, ibv_device_attr& attributes) noexcept;
-/// Fills all that is the same for all ports of the profile. `lid`: of InfiniBand.
+/// Fills in all attributes that are the same for all ports of the profile. `lid`: for InfiniBand.
 void describe(const device_profile& profile, std::uint16_t lid, ibv_port_attr& attributes) noexcept;
 
-/// What decides whom a port reaches. Has no pointers and no padding, so that processes can share it.
+/// The properties that determine which ports can reach each other. Has no pointers and no padding, so that
+/// processes can share it.
 struct port_identity {
   std::uint64_t subnet = 0;
   std::uint64_t fabric = 0;
@@ -43,32 +44,32 @@ struct port_identity {
   std::uint64_t gid_count = 0;
   profile_gid gids[most_profile_gids]{};
 };
-/// `own`: the GID of the device as it is.
+/// `own`: the GID of the unmodified device.
 port_identity identity_of(const device_profile& profile, std::uint16_t lid, const ibv_gid& own) noexcept;
-/// Whether what leaves one port by a path, whose port number and index of the GID are right, comes to the
-/// other.
+/// Whether packets sent from one port by `path` reach the other. Precondition: port number and GID index of
+/// the path are valid.
 bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept;
 
-/// A row of the port's table of GIDs; `own` is what the device has without any of its profile. 0 or EINVAL.
+/// A row of the port's GID table; `own`: the device's GID, used if the profile has none. 0 or EINVAL.
 int find_gid(const device_profile& profile, int index, const ibv_gid& own, profile_gid& found) noexcept;
 
-/// Checks the wishes for a queue pair, and lowers that for inline bytes where it is granted less. 0 or an
-/// errno.
+/// Checks the requested capabilities of a queue pair, and lowers the inline bytes if the device grants less.
+/// 0 or an errno.
 int grant(const device_profile& profile, ibv_qp_init_attr& wanted) noexcept;
 int check(const device_profile& profile, const ibv_srq_init_attr& wanted) noexcept;
-/// The attributes in `mask`, besides what transitions require.
+/// Checks the attributes in `mask`, in addition to the rules of transitions.
 int check(const device_profile& profile, const ibv_qp_attr& attributes, int mask) noexcept;
 int check(const device_profile& profile, const ibv_ah_attr& path) noexcept;
 /// `locked`: bytes that are registered already.
 int check_registration(const device_profile& profile, std::uint64_t begin, std::uint64_t bytes, int access,
                        std::uint64_t locked) noexcept;
 
-/// Whether members of two partitions may talk: of the same one, and not both limited.
+/// Whether two members may communicate: they are in the same partition, and not both limited members.
 constexpr bool share_partition(std::uint16_t one, std::uint16_t other) noexcept {
   return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
 }
 
-/// What `ibv_query_qp_data_in_order` returns for these flags, if that is what the device answers.
+/// The result of `ibv_query_qp_data_in_order` for these flags on a device with this `answer`.
 constexpr int data_in_order(order_answer answer, std::uint32_t flags) noexcept {
   if (flags == 0) return answer == order_answer::whole ? 1 : 0;
   if (flags != in_order_capabilities) return 0;

@@ -19,7 +19,7 @@ std::string name_of(const ibv_qp* pair) {
                      device_name(pair->context));
 }
 
-/// Which wish passes a limit of the device, as far as the device tells.
+/// Names the requested values that exceed a limit of the device, as far as it reports limits.
 std::string creation_remedy(const driver& provider, ibv_context* context, const queue_pair_options& wanted) {
   ibv_device_attr limits{};
   if (provider.query_device(context, &limits) != 0) return {};

@@ -70,9 +70,8 @@ int check_transition(ibv_qp_type type, ibv_qp_state from, ibv_qp_state to, int m
   return EINVAL;
 }
 
-// Access flags are not looked at: of a queue pair only the three remote rights mean something, and the
-// kernel's drivers, too, take the flags of memory regions (on demand, relaxed ordering, windows) and ignore
-// them.
+// Access flags are not checked: for a queue pair only the three remote rights matter, and the kernel's
+// drivers also accept and ignore the flags of memory regions (on demand, relaxed ordering, windows).
 int check_values(const ibv_qp_attr& a, int mask) noexcept {
   const auto wrong = [&](int bit, bool good) { return (mask & bit) != 0 && !good; };
   if (wrong(IBV_QP_PORT, a.port_num == 1) ||

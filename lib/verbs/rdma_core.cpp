@@ -13,7 +13,7 @@ namespace chorale::verbs {
 
 namespace {
 
-/// Ranks may be threads, and two initialisations at a time lose memory.
+/// Ranks may be threads, and concurrent initialisations leak memory.
 struct fork_preparation {
   std::mutex one_at_a_time;
 };
@@ -23,8 +23,8 @@ struct fork_preparation {
 }
 
 /// Without copy-on-fork in the kernel (before 5.12), a page that was registered moves when a child of fork(),
-/// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs
-/// can leave registered pages to the parent, if it is asked before it does anything else.
+/// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs can
+/// keep registered pages with the parent, if asked before its first use.
 void prepare_for_fork() noexcept {
   const std::lock_guard hold{detail::of_process<fork_preparation>::get().one_at_a_time};
   if (ibv_is_fork_initialized() == IBV_FORK_DISABLED) static_cast<void>(ibv_fork_init());

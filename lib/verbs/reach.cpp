@@ -1,4 +1,4 @@
-// Whether two ports can reach each other, as far as their addresses tell.
+// Whether two ports can reach each other, judged by their addresses.
 #include <fmt/format.h>
 
 #include <chorale/verbs/address.hpp>
@@ -71,7 +71,7 @@ std::string why_apart(const endpoint_address& from, const endpoint_address& to) 
         link_layer_name(from.link), link_layer_name(to.link));
   std::string why =
       from.link == IBV_LINK_LAYER_ETHERNET ? apart_on_ethernet(from, to) : apart_on_infiniband(from, to);
-  // RoCE adapters have the default partition only.
+  // RoCE adapters have only the default partition.
   return why.empty() && from.link == IBV_LINK_LAYER_INFINIBAND ? apart_in_partitions(from.pkey, to.pkey)
                                                                : why;
 }

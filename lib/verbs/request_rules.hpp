@@ -1,4 +1,4 @@
-// What the specification says of work requests, for the providers that have no hardware to know it.
+// Rules of the specification for work requests, for software devices.
 #pragma once
 
 #include <chrono>

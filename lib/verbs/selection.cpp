@@ -97,7 +97,7 @@ int default_gid(const device& from, std::uint8_t port, bool ethernet, choice& re
   return row->index;
 }
 
-/// The row of the partition key table to use.
+/// Row of the partition key table to use.
 std::uint16_t settled_pkey(const config& settings, const device& from, choice& result) {
   constexpr unsigned membership_bit = 0x8000;
   const std::uint8_t port = settings.port;
@@ -153,9 +153,9 @@ int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attr
   return wanted == 0 ? active : wanted;
 }
 
-/// Why the device cannot carry what transports need; nothing if it can.
+/// The feature required by transports that the device lacks; nothing if it has all.
 std::optional<std::string> lack_of(const device& opened) {
-  // No attribute tells whether there are datagrams.
+  // No attribute says whether the device supports datagrams, so try it.
   try {
     const protection_domain domain{opened};
     completion_queue completions{opened, 1};
@@ -193,14 +193,14 @@ choice settle(const config& settings, const device_info& info, const device& ope
   return result;
 }
 
-/// A device that can be used, and how well it suits: less is better.
+/// A usable device, and its rank in the order of preference: less is better.
 struct candidate {
   choice settled;
   int kind = 0;  ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
   int distance = 0;
 };
 
-/// Nothing if the device cannot be used, which `remarks` then explains.
+/// Nothing if the device cannot be used; then the reason is added to `remarks`.
 std::optional<candidate> judge(const config& settings, const device_info& info,
                                std::vector<std::string>& remarks) {
   if (info.transport != IBV_TRANSPORT_IB) {
@@ -226,7 +226,7 @@ std::optional<candidate> judge(const config& settings, const device_info& info,
   }
 }
 
-/// The names in a list with commas between. @throws error errc::invalid_argument if one is empty.
+/// The names in a list separated by commas. @throws error errc::invalid_argument if one is empty.
 std::vector<std::string> names_in(std::string_view list) {
   std::vector<std::string> names;
   for (;;) {

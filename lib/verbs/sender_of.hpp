@@ -1,4 +1,4 @@
-// Who has sent a datagram, as the adapter reports it.
+// The sender of a datagram, as the adapter reports it.
 #pragma once
 
 #include <arpa/inet.h>
@@ -29,8 +29,8 @@ struct ipv4_grh {
 static_assert(sizeof(ipv4_grh) == sizeof(ibv_grh));
 inline constexpr std::uint8_t ipv4_version_and_length = 0x45;
 
-/// The address of who sent the datagram of this completion, for providers that have no hardware to know it.
-/// `grh` is looked at only if there is one.
+/// The address of the sender of the datagram with this completion, for software devices. `grh` is read only
+/// if the completion says that there is one.
 inline ibv_ah_attr sender_of(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t port) noexcept {
   ibv_ah_attr a{};
   a.dlid = wc.slid;

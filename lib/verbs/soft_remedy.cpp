@@ -13,7 +13,7 @@
 namespace chorale::verbs {
 namespace {
 
-/// The settings of soft0 that are set, with what they accept: one of them cannot be used.
+/// The settings of soft0 that are set, with their accepted values: one of them is invalid.
 std::string settings_remedy() {
   std::string text;
   int set = 0;

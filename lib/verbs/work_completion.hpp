@@ -9,10 +9,10 @@
 namespace chorale::verbs {
 
 /// "RDMA write on QP 0x12: remote access error (REM_ACCESS_ERR), vendor 0x0; <remedy>". A failed completion
-/// defines only wr_id, status, qp_num and vendor_err, so what was done is said by `operation` if it is given.
+/// defines only wr_id, status, qp_num and vendor_err, so `operation`, if given, names the operation.
 std::string describe(const ibv_wc& completion, std::string_view operation = {});
 
-/// What usually causes `status` and what to do, as one clause; empty for success.
+/// The usual cause of `status` and the remedy, as one clause; empty for success.
 std::string_view remedy(ibv_wc_status status) noexcept;
 
 }  // namespace chorale::verbs

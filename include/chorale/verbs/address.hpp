@@ -1,4 +1,4 @@
-// Where a port is on the fabric, and the path to it.
+// The address of a port on the fabric, and the path to it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,8 @@
 
 namespace chorale::verbs {
 
-/// What another process must know about a port to send to it; the bootstrap sends it as raw bytes.
+/// The facts about a port that other processes need in order to send to it; the bootstrap sends them as raw
+/// bytes.
 struct endpoint_address {
   ibv_gid gid{};
   std::uint16_t lid = 0;      ///< 0 on RoCE
@@ -38,19 +39,19 @@ struct local_port {
 local_port query_local_port(const device& owner, std::uint8_t port, int gid_index,
                             std::uint8_t service_level = 0, std::uint16_t pkey_index = 0);
 
-/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, where the port sends nothing
-/// without one, between subnets, and where the peer has no LID; otherwise by LID. Between subnets of
-/// InfiniBand the LID is that of the router, as the peer's GID tells (`router_lid`). For `connection::path`
-/// and `address_handle`.
+/// Address attributes of the path from `from` to `to`: with a GRH on RoCE, on ports that require one, between
+/// subnets, and if the peer has no LID; otherwise by LID. Between subnets of InfiniBand the LID is the
+/// router's, from the peer's GID (`router_lid`). For `connection::path` and `address_handle`.
 ibv_ah_attr path_to(const local_port& from, const endpoint_address& to);
 
-/// The LID by which routers forward to a port of another subnet, as its subnet manager has put it into its
-/// site-local GID (FLID: 16 bits after fec0::/32, before 16 bits for the subnet); 0 if it has not.
+/// The floating LID (FLID) by which routers forward to a port of another subnet, from the site-local GID that
+/// its subnet manager has assigned (16 bits after fec0::/32, followed by 16 bits for the subnet); 0 if the
+/// GID has none.
 std::uint16_t router_lid(const ibv_gid& of_peer) noexcept;
-/// Whether two GIDs of InfiniBand are of one subnet.
+/// Whether two InfiniBand GIDs belong to one subnet.
 bool is_same_subnet(const ibv_gid& a, const ibv_gid& b) noexcept;
-/// Why packets from `from` cannot reach a port at `to`, naming both ends and the remedy; empty if nothing is
-/// known against it. Fields that are not known are not judged.
+/// Why packets from `from` cannot reach a port at `to`, naming both ends and the remedy; empty if no reason
+/// is known. Unknown fields are ignored.
 std::string why_apart(const endpoint_address& from, const endpoint_address& to);
 
 /// Path to multicast group `group` and its LID (0 on RoCE), as the subnet manager assigned them; always with

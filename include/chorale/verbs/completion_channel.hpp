@@ -24,7 +24,7 @@ class completion_channel {
   /// the wait.
   [[nodiscard]] bool wait_for(std::chrono::milliseconds longest) const;
 
-  /// Takes an event and returns its queue (compare with `completion_queue::native()`). Without a pending
+  /// Reads an event and returns its queue (compare with `completion_queue::native()`). Without a pending
   /// event it blocks, or returns nullptr after `set_nonblocking`: call it once `wait_for` or `fd()` indicates
   /// one. The event is acknowledged at once, so that destroying the queue never waits for it.
   ibv_cq* get_event() const;

@@ -15,7 +15,7 @@ class completion_queue {
  public:
   /// A queue of at least `entries` (1 to the device's max_cqe). More than `entries()` unpolled completions
   /// overrun the queue and break it permanently. With `channel`, `request_notification` raises events there,
-  /// by completion vector `vector` modulo those that the device has.
+  /// by completion vector `vector`, modulo the number that the device has.
   completion_queue(const device& owner, int entries, completion_channel* channel = nullptr, int vector = 0);
 
   [[nodiscard]] ibv_cq* native() const noexcept { return handle_.get(); }

@@ -67,15 +67,15 @@ class device {
   [[nodiscard]] bool is_soft() const noexcept;
   /// Whether the core that posts a request copies its bytes: true for the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;
-  /// Whether writes into memory of this device are known to become visible, to who polls that memory, in the
-  /// order in which they were posted and with their bytes by address.
+  /// Whether writes into memory of this device are known to become visible, to a processor that polls that
+  /// memory, in the order in which they were posted and with ascending addresses within each.
   [[nodiscard]] bool keeps_order() const noexcept;
-  /// Where a core copies: the message size in bytes from which zero copy is faster, if each rank has a core,
-  /// as measured once per process. Otherwise 0.
+  /// If cores copy: the message size in bytes from which zero copy is faster, if each rank has a core, as
+  /// measured once per process. Otherwise 0.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
 
-  /// IBV_ACCESS_REMOTE_WRITE and REMOTE_READ and, where the device has atomics, REMOTE_ATOMIC: of a device
-  /// without, some drivers refuse a queue pair or a memory region that would allow them.
+  /// IBV_ACCESS_REMOTE_WRITE, REMOTE_READ and, if the device has atomics, REMOTE_ATOMIC: otherwise some
+  /// drivers refuse queue pairs or memory regions with that flag.
   [[nodiscard]] int remote_access() const noexcept {
     return IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
            (attributes_.atomic_cap == IBV_ATOMIC_NONE ? 0 : IBV_ACCESS_REMOTE_ATOMIC);

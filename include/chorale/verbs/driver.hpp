@@ -14,22 +14,23 @@ namespace chorale::verbs {
 /// `ibv_context::ops`, which each provider fills. Code above therefore treats real devices and `soft0` alike.
 /// Thread safety: as in verbs, any thread may call every entry.
 struct driver {
-  const char* name;  ///< "rdma-core" or "soft"; "simulation" of sim0
+  const char* name;  ///< "rdma-core" or "soft"; "simulation" for sim0
   /// Translates the addresses of registered memory at each access, instead of once at registration.
   bool finds_by_address = false;
   /// Attaching queue pairs suffices to create a multicast group: no subnet manager is involved.
   bool makes_groups = false;
-  /// In a child of fork(), the calls that destroy objects of its parent free memory of the child and nothing
-  /// else. Otherwise they would destroy what the parent uses.
+  /// In a child of fork(), the calls that destroy objects of its parent only free the child's memory. Without
+  /// this, they would destroy objects that the parent uses.
   bool knows_children = false;
   /// Whether the core that posts a request copies its bytes, as software devices do. A null pointer means
   /// that adapters do.
   bool (*copies_by_core)(ibv_context* context) noexcept = nullptr;
   /// Whether writes into the memory of this context become visible to a processor that polls it in the order
-  /// in which they were posted, and their bytes by address. A null pointer means that nobody knows.
+  /// in which they were posted, and with ascending addresses within each. A null pointer means that this is
+  /// unknown.
   bool (*keeps_order)(ibv_context* context) noexcept = nullptr;
-  /// Where a core copies: the message size in bytes from which one copy to memory of another process is
-  /// faster than two through memory from `allocate`, on this machine, if each process has a core.
+  /// If cores copy: the message size in bytes from which one copy to memory of another process is faster than
+  /// two through memory from `allocate`, on this machine, if each process has a core.
   std::size_t (*zero_copy_from)(ibv_context* context) noexcept = nullptr;
 
   ibv_device** (*get_device_list)(int* count);
@@ -93,8 +94,8 @@ struct driver {
   int (*unmap)(void* address, std::size_t bytes) = nullptr;
 };
 
-/// Flag of `query_qp_data_in_order`, and the bits of the answer to it, which newer releases of rdma-core
-/// know. Without the flag, 1 means the whole message.
+/// Flag of `query_qp_data_in_order`, and the bits of the answer, as defined by newer releases of rdma-core.
+/// Without the flag, 1 means the whole message.
 inline constexpr std::uint32_t in_order_capabilities = 1;
 inline constexpr int in_order_whole = 1;
 inline constexpr int in_order_aligned_128 = 2;

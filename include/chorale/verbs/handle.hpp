@@ -15,8 +15,9 @@ inline int errno_of(int result) noexcept {
 }
 
 /// Owns an `Object*` and destroys it with `Destroy`, an entry of the `driver` table. A child of fork() must
-/// not destroy what is its parent's, and lets go of it instead, unless the device permits that
-/// (`driver::knows_children`). Move-only; a moved-from or closed handle holds nullptr. Thread safety: none.
+/// not destroy objects of its parent, and only drops its pointers to them, unless the device permits their
+/// destruction (`driver::knows_children`). Move-only; a moved-from or closed handle holds nullptr. Thread
+/// safety: none.
 template <class Object, int (*driver::*Destroy)(Object*)>
 class handle {
  public:

@@ -42,14 +42,14 @@ struct connection {
   ibv_ah_attr path{};                   ///< see `path_to`
   std::uint8_t max_rd_atomic = 1;       ///< maximum of outstanding reads and atomics from here
   std::uint8_t max_dest_rd_atomic = 1;  ///< maximum of outstanding reads and atomics from the peer
-  std::uint8_t min_rnr_timer =
-      12;                      ///< code of the wait asked of a sender that found no receive (12: 0.64 ms)
-  std::uint8_t timeout = 14;   ///< 4.096 us * 2^timeout; 0: infinite
-  std::uint8_t retry = 7;      ///< 0 to 7
-  std::uint8_t rnr_retry = 7;  ///< 0 to 7; 7: infinite
+  std::uint8_t min_rnr_timer = 12;      ///< code of a sender's wait after it found no receive (12: 0.64 ms)
+  std::uint8_t timeout = 14;            ///< 4.096 us * 2^timeout; 0: infinite
+  std::uint8_t retry = 7;               ///< 0 to 7
+  std::uint8_t rnr_retry = 7;           ///< 0 to 7; 7: infinite
 };
 
-/// Owns an ibv_qp. Thread safety: as in verbs, several threads may post; all else needs a single thread.
+/// Owns an ibv_qp. Thread safety: as in verbs, several threads may post; all other members: one thread at a
+/// time.
 class queue_pair {
  public:
   /// @throws error errc::invalid_argument if a queue is missing; a system error naming the device limit that
@@ -76,9 +76,9 @@ class queue_pair {
   void to_error();  ///< outstanding requests complete with IBV_WC_WR_FLUSH_ERR
   void to_reset();  ///< outstanding requests are discarded without completions
 
-  /// How many bytes of one RDMA write *into this queue pair*, from a multiple of 128 on, become visible in
-  /// address order, so that a poller that sees the last of them sees all: the maximum of the type, 128, or 0.
-  /// It says nothing of the order between requests.
+  /// The number of bytes of one RDMA write *into this queue pair*, from a multiple of 128 on, that become
+  /// visible in address order, so that a poller that sees the last of them sees all: the maximum of the type,
+  /// 128, or 0. Says nothing about the order between requests.
   [[nodiscard]] std::size_t bytes_in_order() const;
 
   /// Posts a chain of send requests. @throws error with errno, QP number and device (ENOMEM: send queue

@@ -23,12 +23,11 @@ struct choice {
 };
 
 /// Applies the rules of `config`: the named device if set (of several names, the one at `local_rank` modulo
-/// their count). Otherwise the rdma-core device that can be used and suits best: InfiniBand, then RoCE with
-/// an address that is routed (RoCE v2 that is not link-local), then other RoCE; among these a device of the
-/// NUMA node that the calling thread is bound to, then the first that is listed. A device that lacks what
-/// transports need, whose port is not active, or which the settings do not suit, is passed over with a
-/// remark. If none is left, the software device. Port number, GID index, partition key and MTU are checked
-/// against the device.
+/// their count). Otherwise the best usable rdma-core device: InfiniBand, then RoCE with a routable address
+/// (RoCE v2 that is not link-local), then other RoCE; among these a device of the NUMA node to which the
+/// calling thread is bound, then the first in the list. A device is skipped with a remark if it lacks a
+/// feature that transports need, if its port is not active, or if it does not match the settings. If none is
+/// left, the software device. Port number, GID index, partition key and MTU are checked against the device.
 /// @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
 /// device offers and the remedy; a system error if a named device cannot be opened.
 choice choose(const config& settings, std::span<const driver* const> from = drivers(), int local_rank = 0);

@@ -12,7 +12,7 @@ namespace chorale::verbs {
 /// post.
 class shared_receive_queue {
  public:
-  /// As if it had been closed.
+  /// Closed.
   shared_receive_queue() = default;
   /// Holds at least `depth` receive requests of at most `sges` scatter entries each.
   shared_receive_queue(const protection_domain& domain, std::uint32_t depth, std::uint32_t sges = 1);
