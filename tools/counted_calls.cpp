@@ -23,7 +23,7 @@ void count_calls(Comm& comm, std::size_t bytes, int calls) {
   std::vector<double> two(2 * n);
   std::vector<double> other(2 * n);
   const std::span<const double> mine{one};
-  // Where a rank only sends it gets ahead of the other: they meet now and then.
+  // A rank that only sends gets ahead of the other, so they synchronize occasionally.
   const auto meet = [&](int i) {
     if (i % 8 == 7) comm.barrier();
   };
@@ -49,7 +49,7 @@ void count_calls(Comm& comm, std::size_t bytes, int calls) {
   }
 }
 
-/// The table's choice, in each count the same; commits that are counted may not have trials yet.
+/// Uses the table's choice, the same in each count; older commits may not have trials.
 template <class Config>
 void without_trials(Config& c) {
   if constexpr (requires { c.trials; }) c.trials = decltype(c.trials)::off;

@@ -14,13 +14,13 @@
 
 namespace {
 
-/// Counts a call in all of its forms.
+/// Counts a call in all its forms.
 template <class Comm>
 class forms {
  public:
   forms(Comm& comm, std::size_t bytes, int calls) : comm_(comm), bytes_(bytes), calls_(calls) {}
 
-  /// `meets`: a rank that only sends gets ahead of the other, so they meet now and then.
+  /// `meets`: synchronizes the ranks occasionally, since a rank that only sends gets ahead of the other.
   template <class Plain, class Begin>
   void count(const std::string& name, bool meets, const Plain& plain, const Begin& begin,
              chorale::plan plan) {
@@ -80,7 +80,7 @@ int main(int argc, char** argv) {
     return std::cerr << "usage: counted_plans [rc [CALLS]]\n", 2;
   const int calls = argc > 2 ? std::atoi(argv[2]) : 2000;
   chorale::config c;
-  // The table's choice, in each count the same.
+  // Uses the table's choice, the same in each count.
   c.trials = decltype(c.trials)::off;
   c.device = "soft0";
   c.wait = chorale::wait_policy::yield;

@@ -25,7 +25,8 @@ void count_all(Comm& comm, int calls) {
   const auto count = [&](const char* name, const auto& call) {
     counting::count_ranks(comm, name, calls, [&](int) { call(); });
   };
-  // Where a rank only sends it gets ahead of the other: they meet after each eighth call, outside the count.
+  // A rank that only sends gets ahead of the other, so they synchronize after every eighth call, outside the
+  // count.
   const auto count_apart = [&](const char* name, const auto& call) {
     counting::count_ranks(comm, name, calls, [&](int i) {
       call();
@@ -53,7 +54,7 @@ void count_all(Comm& comm, int calls) {
 
 int main(int argc, char** argv) {
   chorale::config c;
-  // The table's choice, in each count the same.
+  // Uses the table's choice, the same in each count.
   c.trials = chorale::trial_policy::off;
   c.device = "soft0";
   c.wait = chorale::wait_policy::yield;

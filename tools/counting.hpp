@@ -7,10 +7,10 @@
 
 namespace counting {
 
-/// Makes `calls` times `body(i)` on both ranks, and leaves the count of all of them in a dump of that name.
+/// Calls `body(i)` `calls` times on both ranks, and stores the total count in a dump of that name.
 template <class Comm, class Body>
 void count(Comm& comm, const std::string& name, int calls, const Body& body) {
-  // The macro refers to it after its own end.
+  // Named, since the macro refers to the text after its own end.
   const std::string dump = name + " " + std::to_string(calls);
   for (int i = 0; i < 32; ++i) body(i);
   comm.barrier();
@@ -22,8 +22,8 @@ void count(Comm& comm, const std::string& name, int calls, const Body& body) {
   comm.barrier();
 }
 
-/// The same for each rank in a dump of its own, whose name ends in the number of the rank. Callgrind has to
-/// keep threads apart.
+/// The same with one dump per rank, whose name ends in the rank's number. Callgrind must run with
+/// --separate-threads=yes.
 template <class Comm, class Body>
 void count_ranks(Comm& comm, const std::string& name, int calls, const Body& body) {
   const std::string dump = name + " " + std::to_string(calls) + " " + std::to_string(comm.rank());

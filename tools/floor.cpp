@@ -1,5 +1,5 @@
-// What a message between two processes and a copy can take at the least on this machine: a flag that two
-// pinned processes pass to and fro, each polling a cache line that the other writes; and memcpy.
+// Lower bounds for a message between two processes and for a copy on this machine: a flag that two pinned
+// processes pass back and forth, each polling a cache line that the other writes; and memcpy.
 //
 //     perftest-floor latency CORE CORE [ROUNDS]
 //     perftest-floor copy CORE BYTES
@@ -81,7 +81,8 @@ int latency(int here, int there, unsigned rounds) {
 
 int copy(int core, std::size_t bytes) {
   if (!tools::keep_on_core(core) || bytes == 0) return 1;
-  // Whole pages, as programs register them: some processors copy to other places at a tenth of the speed.
+  // Whole pages, as programs register them: some processors copy to unaligned destinations at a tenth of the
+  // speed.
   const std::size_t whole = (bytes + 4095) / 4096 * 4096;
   const std::unique_ptr<void, decltype(&std::free)> from(std::aligned_alloc(4096, whole), std::free);
   const std::unique_ptr<void, decltype(&std::free)> to(std::aligned_alloc(4096, whole), std::free);

@@ -1,4 +1,4 @@
-// What it costs to count calls, and to trace them: prints a table of calls of two ranks, which are threads.
+// Prints a table of the cost of counting and of tracing calls of two ranks, which are threads.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -27,8 +27,8 @@ struct measured_call {
   std::function<void(comm_type&)> make;
 };
 
-/// Nanoseconds of a call on each communicator: the median of several rounds, in which they take turns, so
-/// that what disturbs the machine disturbs all alike.
+/// Nanoseconds of a call on each communicator: the median of several rounds, in which they alternate, so that
+/// disturbances affect all alike.
 std::array<double, 3> medians(const std::array<comm_type*, 3>& comms, const measured_call& what) {
   std::array<std::vector<double>, 3> took;
   const int calls = what.bytes > 4096 ? 200 : 2000;

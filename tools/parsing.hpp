@@ -1,4 +1,4 @@
-// How the programs of this folder read their options.
+// Parsing of options, common to the programs of this folder.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -10,15 +10,15 @@
 
 namespace parsing {
 
-/// Reads the options; what is to be said of them goes to `out` (help, version) or `problems` (mistakes).
-/// @returns the exit status if the program is to end now, 2 for a mistake; else -1.
+/// Reads the options; prints help and version to `out`, and errors to `problems`.
+/// @returns the exit status if the program must end now, 2 for an error; else -1.
 inline int parse(CLI::App& app, int argc, const char* const* argv, std::ostream& out = std::cout,
                  std::ostream& problems = std::cerr) {
   try {
     app.parse(argc, argv);
     return -1;
   } catch (const CLI::ParseError& e) {
-    // The library numbers its mistakes from 100; here 2 stands for all of them.
+    // The library numbers its errors from 100; here all have status 2.
     std::ostringstream said;
     std::ostringstream wrong;
     const int status = app.exit(e, said, wrong) == 0 ? 0 : 2;

@@ -5,7 +5,7 @@
 
 namespace bench {
 
-/// In the order of the table. Each is tried on every transport that its `runs_on` accepts.
+/// In the order of the table. Each is measured on every transport that its `runs_on` accepts.
 using algorithms = chorale::type_list<                           //
     chorale::barrier::standard,                                  //
     chorale::barrier::central,                                   //

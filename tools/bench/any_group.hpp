@@ -1,4 +1,4 @@
-// The group of which the programs make their communicators: a launcher's, or ranks of a simulation.
+// The group from which the programs make their communicators: a launcher's, or ranks of a simulation.
 #pragma once
 
 #include <chrono>

@@ -21,55 +21,56 @@ namespace bench {
 
 using contestants = std::vector<std::unique_ptr<contestant>>;
 
-/// Who wants to know on a rank when what is measured begins and ends. It takes no part in it.
+/// Is notified on a rank when samples and calls begin and end. Takes no part in the measurement.
 class onlooker {
  public:
   virtual ~onlooker() = default;
-  /// A sample, or calls before the first: `run` of a contestant.
+  /// A sample begins, or the calls before the first sample: `run` of a contestant.
   virtual void sample_begins(const contestant& of, std::size_t bytes) = 0;
   virtual void sample_ends() = 0;
-  /// Each call in it.
+  /// A call of the sample begins.
   virtual void call_begins(const contestant& of, std::size_t bytes) = 0;
   virtual void call_ends() = 0;
 };
 
 /// The ranks of a run.
 struct job {
-  any_group group;  ///< of which contestants make their communicators
+  any_group group;  ///< from which contestants make their communicators
   team& all;
   onlooker* watched_by = nullptr;
 };
 
-/// Which memory the calls of a contestant use.
+/// The memory that the calls of a contestant use.
 struct memory_use {
-  const char* remark;         ///< behind the name of the algorithm
-  std::size_t places;         ///< taken in turns
-  bool registered_each_call;  ///< else registrations are kept as a communicator keeps them
+  const char* remark;         ///< shown after the algorithm's name
+  std::size_t places;         ///< number of buffers, used round-robin
+  bool registered_each_call;  ///< otherwise registrations are cached as usual
 };
 inline constexpr memory_use same_memory{"", 1, false};
-/// What --fresh compares. Buffers in turns are in no near cache any more, registered or not: what registering
-/// costs is the difference to those whose registrations stay.
+/// The uses that --fresh compares. Buffers used round-robin have left the near caches, registered or not: the
+/// cost of registration is the difference from buffers that stay registered.
 inline constexpr std::size_t places_in_turns = 8;
 inline constexpr memory_use fresh_memory[] = {{", one buffer", 1, false},
                                               {", 8 in turns", places_in_turns, false},
                                               {", 8 fresh", places_in_turns, true}};
 
-/// What is measured of an operation with a root. The others follow each other without a pause.
+/// The measured time of an operation with a root. Calls of other operations follow each other without a
+/// pause.
 enum class timing {
-  each_call,     ///< what each rank spends in a call, with a barrier before it
+  each_call,     ///< the time of each rank in a call, with a barrier before it
   back_to_back,  ///< the same without the barrier, which measures the rate
-  last_leaf,     ///< from where the root begins to where the leaf of most steps ends, on one host's clock
+  last_leaf,     ///< from the root's begin to the end on the leaf with the most steps, by one host's clock
 };
 
-/// Which contestants take part.
+/// The selected contestants.
 struct selection {
   std::vector<std::string> operations;
   std::vector<std::string> transports;
-  bool all_algorithms = false;          ///< else the defaults of a communicator
+  bool all_algorithms = false;          ///< otherwise the defaults of a communicator
   std::vector<std::string> algorithms;  ///< parts of names; if there are any, only these
   bool whole_names = false;             ///< `algorithms` are not parts of names
   bench::timing timing = bench::timing::each_call;
-  std::span<const memory_use> memory{&same_memory, 1};  ///< each of them with each of these
+  std::span<const memory_use> memory{&same_memory, 1};  ///< each contestant uses each of these
   chorale::config settings = chorale::config::from_environment();
 };
 
@@ -81,7 +82,7 @@ struct listing {
   bool is_default;
 };
 
-/// The rank at the most steps from rank 0 in a binomial tree: the highest of those.
+/// The rank that is the most steps away from rank 0 in a binomial tree; the highest if there are several.
 inline int deepest_leaf(int ranks) {
   int deepest = 0;
   for (int rank = 1; rank < ranks; ++rank)
@@ -90,9 +91,9 @@ inline int deepest_leaf(int ranks) {
   return deepest;
 }
 
-/// Seconds from where rank 0, the root, begins a call to where `deepest_leaf` ends it, summed over `calls`
-/// calls; on every rank. All meet before each call, which does not count. The ranks share a clock.
-/// Source: P2 section 6.1.
+/// Seconds from the begin of a call on rank 0, the root, to its end on `deepest_leaf`, summed over `calls`
+/// calls; the same on every rank. A barrier before each call does not count. Precondition: the ranks share a
+/// clock. Source: P2 section 6.1.
 template <class Call>
 double time_to_last_leaf(int calls, Call&& call, team& all) {
   const auto now = [] { return std::chrono::duration<double>(timer::now().time_since_epoch()).count(); };
@@ -145,7 +146,7 @@ class entry final : public contestant {
       return false;
   }
 
-  /// False if the device has not what the algorithm needs.
+  /// False if the device lacks a feature that the algorithm needs.
   [[nodiscard]] bool usable() {
     if constexpr (requires { Algorithm::needs_multicast; })
       return comm_.transport().has_multicast();
@@ -188,7 +189,7 @@ class entry final : public contestant {
   onlooker* watched_by_;
   buffers& memory_;
   std::size_t places_;
-  std::size_t turn_;  ///< fresh buffers are not those that another contestant used just before
+  std::size_t turn_;  ///< so that fresh buffers differ from the previous contestant's
   timing timing_;
 };
 
@@ -212,18 +213,17 @@ static_assert(
 
 bool selected(const selection& wanted, const listing& one);
 
-/// Makes those of `Transport` that were selected. Collective. Defined for each transport in enter_*.cpp.
+/// Makes the selected contestants of `Transport`. Collective. Defined for each transport in enter_*.cpp.
 template <class Transport>
 void enter(const selection& wanted, const job& ranks, buffers& memory, contestants& all);
 /// All policies that run on `Transport`.
 template <class Transport>
 std::vector<listing> list();
-/// The same for connections to some peers and datagrams to the rest, whose number is a part of the type: what
-/// P5 compares.
+/// The same for `hybrid` with several limits, which are part of the type: the comparison of P5.
 void enter_hybrid(const selection& wanted, const job& ranks, buffers& memory, contestants& all);
 std::vector<listing> list_hybrid();
 std::vector<listing> list_all();
-/// All of these, in the order of the table. Collective.
+/// All selected contestants, in the order of the table. Collective.
 contestants enter_all(const selection& wanted, const job& ranks, buffers& memory);
 
 namespace detail {

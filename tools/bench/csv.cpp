@@ -8,7 +8,7 @@
 namespace bench {
 namespace {
 
-/// A line of a comment, whatever is in the text.
+/// The text without line breaks, for a comment line.
 std::string in_one_line(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');

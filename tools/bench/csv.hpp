@@ -7,9 +7,9 @@
 
 namespace bench {
 
-/// First the facts, each in a line behind '#'; then a head; then a line for each row, with the numbers of
-/// the JSON file to the last digit. Times are microseconds. What a row does not have is empty. Texts are
-/// quoted as RFC 4180 says.
+/// First the facts, each on a line that begins with '#'; then a header; then a line for each row, with
+/// exactly the numbers of the JSON file. Times are in microseconds. Missing values are empty. Texts are
+/// quoted as in RFC 4180.
 std::string as_csv(const run_result& all);
 
 }  // namespace bench

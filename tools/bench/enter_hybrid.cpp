@@ -1,4 +1,4 @@
-// The alltoall of P5 section 4.3 with more and more of its steps over reliable connections.
+// The alltoall of P5 section 4.3 with increasing numbers of steps over reliable connections.
 #include <chorale/transport/hybrid.hpp>
 
 #include "contestants.hpp"

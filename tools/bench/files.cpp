@@ -36,7 +36,7 @@ void check_files(const files& f) {
   for (const auto& name : {f.json, f.csv, f.plot, f.report}) {
     std::error_code unknown;
     const auto there = std::filesystem::status(name, unknown);
-    // To open a pipe or a device would already do something.
+    // Opening a pipe or a device could have side effects.
     if (name.empty() || (exists(there) && !is_regular_file(there) && !is_directory(there))) continue;
     const replaced_file tried{name};
   }

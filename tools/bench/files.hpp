@@ -1,4 +1,4 @@
-// The files that a result is written to.
+// The output files of a result.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,7 +11,7 @@
 
 namespace bench {
 
-/// Names of files; empty where none is wanted.
+/// File names; empty for no file.
 struct files {
   std::string json;
   std::string csv;
@@ -21,17 +21,17 @@ struct files {
 
 void add_file_options(CLI::App& app, files& f);
 
-/// Finds out before anything is measured whether these files can be made; what is there stays as it is.
-/// @throws std::exception saying what is wrong and what helps.
+/// Checks before the measurement whether these files can be written; existing files stay unchanged.
+/// @throws std::exception with the problem and the remedy.
 void check_files(const files& f);
 
-/// Whether rank 0 can write these files, of which it complains by the name of `program` if not. Collective,
-/// so that all ranks end before they measure if it cannot.
+/// Whether rank 0 can write these files; if not, it prints an error in the name of `program`. Collective, so
+/// that all ranks can end before the measurement.
 bool can_write(const files& f, const std::string& program, chorale::bench::team& all);
 
-/// Writes each of them, whole or not at all; also the others if one fails. JSON and CSV are of the first
-/// result alone.
-/// @throws std::exception as above, of the first that failed.
+/// Writes each file, whole or not at all, and the others even if one fails. JSON and CSV contain only the
+/// first result.
+/// @throws std::exception as above, for the first that failed.
 void write_files(const files& f, const std::vector<named_result>& all);
 
 }  // namespace bench

@@ -15,7 +15,8 @@
 namespace bench {
 namespace {
 
-/// Where rank 0's memory is, and what is written there: another host may have a file of that name too.
+/// Location of rank 0's memory, and a value stored there to recognize it: another host may have a file of the
+/// same name.
 struct invitation {
   std::int64_t pid = -1;
   std::int64_t fd = -1;
@@ -54,7 +55,7 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
   }
   comm.broadcast(call, 0);
   if (rank_ == 1 && call.fd >= 0) {
-    // On another host this leads to any process.
+    // On another host this may open another process's file.
     fd.reset(chorale::detail::open_memory(static_cast<pid_t>(call.pid), static_cast<int>(call.fd), 0,
                                           sizeof(page)));
     if (fd.get() < 0)

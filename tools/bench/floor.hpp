@@ -1,4 +1,4 @@
-// The floor: what a flag in shared memory takes from rank 0 to rank 1, the least that any message can take.
+// The floor: the time of a flag in shared memory from rank 0 to rank 1, a lower bound for any message.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace bench {
 /// Two cache lines that ranks 0 and 1 both map; each rank writes its own and polls the other's.
 class flag_floor {
  public:
-  /// Collective. Rank 0 makes the memory (a memfd), rank 1 opens it through /proc; the way there is told by
-  /// `comm`. If it cannot be shared, `available()` is false and `reason()` says why, on every rank.
+  /// Collective. Rank 0 makes the memory (a memfd) and sends its location through `comm`; rank 1 opens it
+  /// through /proc. If it cannot be shared, `available()` is false and `reason()` says why, on every rank.
   explicit flag_floor(chorale::communicator<>& comm);
   ~flag_floor();
   flag_floor(const flag_floor&) = delete;
@@ -25,8 +25,8 @@ class flag_floor {
   [[nodiscard]] bool available() const noexcept { return reason_.empty(); }
   [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
 
-  /// `rounds` to and fro between ranks 0 and 1; the others return at once. @returns seconds of one way on
-  /// rank 0 and 1, else 0. @throws chorale::error errc::deadline if the other does not answer.
+  /// `rounds` round trips between ranks 0 and 1; other ranks return at once. @returns seconds of one way on
+  /// ranks 0 and 1, else 0. @throws chorale::error errc::deadline if the other rank does not answer.
   double run(int rounds);
 
  private:

@@ -45,7 +45,7 @@ file temporary(const std::string& content) {
   return made;
 }
 
-/// How it ends, at the latest when this object does.
+/// A child process, which ends with this object at the latest.
 class child {
  public:
   child(int in, int out, int errors) {
@@ -54,7 +54,7 @@ class child {
     posix_spawn_file_actions_adddup2(&actions, in, STDIN_FILENO);
     posix_spawn_file_actions_adddup2(&actions, out, STDOUT_FILENO);
     posix_spawn_file_actions_adddup2(&actions, errors, STDERR_FILENO);
-    // -d: what the user has in ~/.gnuplot belongs to other pictures.
+    // -d: ignores ~/.gnuplot, which is meant for other pictures.
     std::array<char, 8> name{"gnuplot"};
     std::array<char, 3> defaults{"-d"};
     std::array<char*, 3> words{name.data(), defaults.data(), nullptr};
@@ -92,7 +92,7 @@ class child {
   pid_t pid_ = 0;
 };
 
-/// All that comes until the other end is closed.
+/// Reads until the other end is closed.
 std::string read_all(int from) {
   const auto deadline = real_time::now() + patience;
   std::string all;

@@ -1,4 +1,4 @@
-// The ranks of a group that agree without a communicator of their own.
+// Agreement among the ranks of a group without an additional communicator.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@
 
 namespace bench {
 
-/// What the ranks agree on goes by the exchange with which communicators of `group` are made. It takes no
-/// connections, and where ranks are simulated no time. Not thread-safe.
+/// Agrees through the exchange by which communicators of `group` are made. Needs no connections and, for
+/// simulated ranks, no time. Not thread-safe.
 class group_team final : public chorale::bench::team {
  public:
   explicit group_team(any_group group) : group_(std::move(group)) {}
@@ -33,8 +33,8 @@ class group_team final : public chorale::bench::team {
   }
 
  private:
-  /// In the order of the ranks, so that all have the same. @throws error errc::mismatch if another rank has
-  /// another number of values.
+  /// Evaluates in the order of the ranks, so that the result is the same on all. @throws error errc::mismatch
+  /// if ranks have different numbers of values.
   template <class F>
   void combine(std::span<double> values, F with) {
     const auto all = group_.exchange(std::as_bytes(values), std::chrono::milliseconds{0});

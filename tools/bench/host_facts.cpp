@@ -25,7 +25,7 @@ std::string first_line(const std::filesystem::path& file) {
   return text.substr(0, text.find('\n'));
 }
 
-/// What stands behind the colon of the first line of that name.
+/// The text after the colon in the first line of that name.
 std::string value_in(const char* file, std::string_view name) {
   std::istringstream in{chorale::detail::text_of_system(file)};
   for (std::string line; std::getline(in, line);) {
@@ -78,7 +78,7 @@ std::string hypervisor() {
   return "none that the processor tells of";
 }
 
-/// As a shell reads it.
+/// Quoted for a shell.
 std::string shell_word(const std::string& word) {
   constexpr std::string_view plain =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_=+.,/:@%";
@@ -88,7 +88,7 @@ std::string shell_word(const std::string& word) {
   return out + '\'';
 }
 
-/// Bytes that are no UTF-8 would not fit into a JSON file.
+/// Replaces non-ASCII bytes, which may be invalid UTF-8 and thus invalid JSON.
 std::string in_ascii(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c < ' ' || c > '~'; }, '?');

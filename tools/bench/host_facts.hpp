@@ -1,12 +1,12 @@
-// What belongs to a result of this host: without it nobody knows later what was measured.
+// The facts about this host and run that make a result understandable later.
 #pragma once
 
 #include "result.hpp"
 
 namespace bench {
 
-/// Host, processor, cores, caches, memory, kernel, and whether the machine is a virtual one. What cannot be
-/// found out is left out.
+/// Host, processor, cores, caches, memory, kernel, and whether the machine is a virtual one. Unknown facts
+/// are omitted.
 facts machine_facts();
 
 /// The command line, the settings of the environment, the date (UTC) and the load of the host.

@@ -1,5 +1,4 @@
-// The loop, the statistics and the calls of <chorale/bench/...>, which a program of one's own may use as
-// well.
+// The loop, statistics and calls of <chorale/bench/...>, which other programs may use as well.
 #pragma once
 
 #include <chorale/bench/aligned_floats.hpp>

@@ -15,7 +15,7 @@
 
 namespace {
 
-/// Of this process's rank. @returns the exit status.
+/// Runs this process's rank. @returns the exit status.
 int run(const bench::program_options& o, bool with_floor) {
   std::optional<bench::flag_floor> floor;
   bench::place here{"chorale-bench", {{"chorale", CHORALE_TOOLS_VERSION}}, {}};

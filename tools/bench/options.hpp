@@ -20,17 +20,17 @@ struct common_options {
 /// All operations, in the order of the table.
 const std::vector<std::string>& all_operations();
 
-/// For how many blocks, each of the bytes of a row, the buffers of these operations (none: of all) need room
-/// on so many ranks: one for each rank only where an operation has one for each.
+/// Number of blocks, each of the size of a row, that the buffers of these operations (none: of all) must
+/// hold: one per rank if an operation has a block for each rank, otherwise one.
 int blocks_of(const std::vector<std::string>& operations, int ranks);
 
 /// Sizes, samples, time.
 void add_limit_options(CLI::App& app, limits& l);
-/// Those, the operations and what else programs that measure collectives have.
+/// The limits, the operations, and the other options of programs that measure collectives.
 void add_common_options(CLI::App& app, common_options& o);
 
-/// Parses. Of several ranks only the first speaks, as far as the launcher's variables tell.
-/// @returns the exit status if the program is to end now (help, mistakes), else -1.
+/// Parses. Among several ranks only the first prints, as far as the launcher's variables identify it.
+/// @returns the exit status if the program must end now (help, errors), else -1.
 int parse(CLI::App& app, int argc, char** argv);
 
 /// True unless the launcher's variables say that this is not rank 0.

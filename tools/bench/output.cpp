@@ -110,7 +110,7 @@ progress::progress(bool wanted, bool quiet, std::size_t steps)
 
 void progress::step(const std::string& text) {
   if (!on_) return;
-  // Others may have written a longer line there.
+  // Erases a longer line that others may have written.
   if (terminal_) std::fputs("\r\033[K", stderr);
   chorale::say(stderr, "{}/{} {}{}", ++done_, steps_, text, terminal_ ? "" : "\n");
   shown_ = true;

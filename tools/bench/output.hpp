@@ -1,4 +1,4 @@
-// The table and the JSON file. Both programs write the same, so that tools/compare reads the same.
+// The table and the JSON file, in the same format for both programs, so that tools/compare can read both.
 #pragma once
 
 #include <cstdio>
@@ -11,9 +11,9 @@
 
 namespace bench {
 
-/// Prints the facts and what the columns mean.
+/// Prints the facts and the meaning of the columns.
 void print_preamble(const facts& about, const limits& l, bool with_floor);
-/// Prints the head of the columns, as above each operation.
+/// Prints the column heads above an operation.
 void print_head(const std::string& operation, bool with_floor, bool with_check);
 void print_rows(const std::vector<row>& rows);
 
@@ -27,7 +27,7 @@ void write_file(const std::string& file, const nlohmann::ordered_json& all);
 /// "12/40 allreduce 4096 B" on one line of standard error, overwritten by the next; `finish` wipes it.
 class progress {
  public:
-  /// `wanted`: even if standard error is no terminal.
+  /// `wanted`: print even if standard error is not a terminal.
   progress(bool wanted, bool quiet, std::size_t steps);
   ~progress() { finish(); }
   progress(const progress&) = delete;

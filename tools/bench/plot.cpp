@@ -19,7 +19,7 @@ namespace {
 // Pixels.
 constexpr double width = 1240;
 constexpr double line_height = 16;
-constexpr double key_line_height = 17;  ///< gnuplot's line of a key in this font, rounded up
+constexpr double key_line_height = 17;  ///< gnuplot's height of a key line in this font, rounded up
 constexpr double least_height = 330;    ///< of a strip
 constexpr double title_height = 34;     ///< above its panels
 constexpr double foot_height = 52;      ///< below them
@@ -38,7 +38,7 @@ constexpr std::array<int, 5> dashes{1, 2, 4, 5, 3};
 
 using output = std::back_insert_iterator<std::string>;
 
-/// From the least to the largest, both above zero.
+/// From the smallest to the largest value, both positive.
 struct range {
   double least = std::numeric_limits<double>::infinity();
   double most = 0;
@@ -48,14 +48,14 @@ struct range {
     least = std::min(least, value);
     most = std::max(most, value);
   }
-  /// With room at both ends, by this factor at least.
+  /// With a margin at both ends, of at least this factor.
   [[nodiscard]] range widened(double by) const {
     const double room = std::max(by, std::pow(most / least, 0.05));
     return {least / room, most * room};
   }
 };
 
-/// Powers of ten, and 2 and 5 times these where there are few.
+/// Powers of ten; if there are few, also 2 and 5 times these.
 std::string ticks_of(const range& r) {
   const bool few = r.most / r.least < 1000;
   const int first = static_cast<int>(std::floor(std::log10(r.least)));
@@ -71,7 +71,7 @@ std::string ticks_of(const range& r) {
   return out;
 }
 
-/// Measured sizes, as many as there is room for.
+/// Measured sizes, as many as fit.
 std::string ticks_of_sizes(std::vector<double> sizes, const range& r) {
   std::sort(sizes.begin(), sizes.end());
   const double room = std::log2(r.most / r.least) / 7;
@@ -85,8 +85,8 @@ std::string ticks_of_sizes(std::vector<double> sizes, const range& r) {
   return out;
 }
 
-/// The height of a strip's panels, which is at least that of their key: gnuplot breaks a key that is higher
-/// than its panel into columns, and the picture has no room for a second one.
+/// The height of a strip's panels, at least that of the key: gnuplot breaks a key that is higher than its
+/// panel into columns, for which the picture has no room.
 double panel_height(const strip& of) {
   return std::max(least_height - title_height - foot_height,
                   key_line_height * static_cast<double>(of.curves.size() + 1));
@@ -99,13 +99,13 @@ struct panel {
   double left;  ///< pixels
 };
 
-/// Where it is, in pixels.
+/// The layout of the picture, in pixels.
 struct page {
   double top;
   double whole;  ///< height of the picture
 };
 
-/// The name of the data of a curve.
+/// The name of a curve's data block.
 std::string block(bool is_time, std::size_t strip_number, std::size_t curve_number) {
   return fmt::format("${}_{}_{}", is_time ? "time" : "rate", strip_number, curve_number);
 }
@@ -128,7 +128,7 @@ void write_data(output into, const strip& of, std::size_t number) {
   }
 }
 
-/// Of both axes, with their ticks.
+/// Writes the commands for both axes, with their ticks.
 void write_axes(output into, const strip& of, const panel& p) {
   range y;
   range x;
@@ -170,7 +170,7 @@ void write_panel(output into, const strip& of, std::size_t number, const panel& 
                    (of.sized ? key : second_panel) / width, 1 - at.top / at.whole, of.curves.size());
   else
     fmt::format_to(into, "unset key\n");
-  // Bars as vectors: error bars wipe out what lies behind their points.
+  // Bars as vectors: error bars erase the background of their points.
   std::string curves;
   for (std::size_t i = 0; i < of.curves.size(); ++i)
     curves += fmt::format(
@@ -183,7 +183,7 @@ void write_panel(output into, const strip& of, std::size_t number, const panel& 
 std::string shortened(const std::string& text) {
   if (text.size() <= most_characters) return text;
   std::size_t end = most_characters - 3;
-  // Not within a character of several bytes.
+  // Do not cut within a multi-byte character.
   while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
   return text.substr(0, end) + "...";
 }
@@ -222,7 +222,7 @@ std::string plot_commands(const std::vector<std::string>& above, const std::vect
                    gnuplot_string(shortened(text)), x / width, 1 - y / whole, size);
   };
   for (const std::string& text : above) label(text, 12, (top += line_height) - 4, 11);
-  // The first panel brings all labels with it.
+  // gnuplot writes all labels with the first panel.
   double end = top;
   for (const strip& one : strips) {
     label(one.title, 12, end + 18, 14);
@@ -248,7 +248,7 @@ std::string plot_commands(const std::vector<std::string>& above, const std::vect
 }
 
 std::string svg_of(const std::vector<std::string>& above, const std::vector<strip>& strips) {
-  // gnuplot draws bars, then lines, of each curve of each panel, and calls them what nobody knows them by.
+  // gnuplot draws the bars and the line of each curve of each panel, with meaningless names.
   std::vector<std::string> names{"Time and bandwidth of collectives"};
   for (const strip& one : strips) {
     for (int panel = 0; panel < (one.sized ? 2 : 1); ++panel) {

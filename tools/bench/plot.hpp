@@ -8,12 +8,12 @@
 
 namespace bench {
 
-/// The commands that draw the strips below each other, with lines of text above and below them. Curves differ
+/// The commands that draw the strips one below the other, with lines of text above and below. Curves differ
 /// by colour, and in black and white by their points and dashes; bars reach from the 10th to the 90th
 /// percentile.
 std::string plot_commands(const std::vector<std::string>& above, const std::vector<strip>& strips);
 
-/// These as an SVG, in which the pointer on a curve shows its name.
+/// The strips as an SVG, in which pointing at a curve shows its name.
 /// @throws std::runtime_error as run_gnuplot.
 std::string svg_of(const std::vector<std::string>& above, const std::vector<strip>& strips);
 

@@ -19,7 +19,7 @@
 namespace bench {
 namespace {
 
-/// What a tuning table is measured at, unless sizes are given.
+/// The sizes for a tuning table, unless sizes are given.
 std::vector<std::size_t> tuning_sizes() {
   return {8, 256, 2048, 8192, 32768, 131072, 1 << 20};
 }
@@ -36,7 +36,7 @@ std::vector<row> measure_selected(const program_options& o, const facts& about, 
   return run_session(o, about, all, of, around);
 }
 
-/// What `o` asks for, by ranks that can agree. @returns the exit status.
+/// Performs the measurements of `o`; `all` serves for agreement among the ranks. @returns the exit status.
 int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
                 const facts& about, surroundings around) {
   team& all = in.all;
@@ -67,7 +67,7 @@ int measure_all(const program_options& o, const place& here, const place::known&
   }
   const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) chorale::say(stderr, "{}: {} results were WRONG\n", here.program, wrong);
-  // What is simulated is the same each time, and so are its files.
+  // Simulated results are reproducible, and so are their files.
   if (speaks && !here.simulated) {
     done.machine = machine_facts();
     done.run = run_facts();

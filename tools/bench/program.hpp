@@ -1,4 +1,4 @@
-// What programs that measure the collectives have in common: their options, and what each rank does.
+// The common part of programs that measure collectives: their options, and the work of each rank.
 #pragma once
 
 #include <functional>
@@ -23,21 +23,21 @@ struct program_options : common_options {
   std::string plan;
 };
 
-/// Where a program's ranks run.
+/// The environment in which a program's ranks run.
 struct place {
   std::string program;  ///< its name, for errors
-  facts about;          ///< what it says of itself before it says what all such programs do
-  /// Called on each rank once it has a communicator that nobody measures, if there is one. Collective.
+  facts about;          ///< the program's own facts, printed before those of all such programs
+  /// Called on each rank once it has a communicator that is not measured, if there is one. Collective.
   std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare{};
-  /// What is known of it beforehand. If it is there the ranks agree by their group, and no communicator is
-  /// made besides those that are measured.
+  /// Facts known beforehand. If present, the ranks agree through their group, and only the measured
+  /// communicators are made.
   struct known {
-    std::string device;    ///< its name, and why it is that one
+    std::string device;    ///< its name, and the reason for the choice
     bool crowded = false;  ///< ranks outnumber the cores of a host
   };
   std::optional<known> is{};
-  /// Time is virtual: the program has called check_files before there were ranks, and this host says nothing
-  /// about the result.
+  /// Time is virtual: the program has called check_files before starting the ranks, and facts about this host
+  /// do not belong to the result.
   bool simulated = false;
 };
 
@@ -46,10 +46,11 @@ void add_program_options(CLI::App& app, program_options& o);
 /// The names of all algorithms, for --list.
 void print_list();
 
-/// Completes what was parsed, before any rank has it.
+/// Completes the parsed options, before the ranks start.
 void settle(program_options& o);
 
-/// Measures what `o` asks for on the ranks of `group`; rank 0 speaks. Collective. @returns the exit status.
+/// Performs the measurements of `o` on the ranks of `group`; rank 0 prints. Collective. @returns the exit
+/// status.
 int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by = nullptr);
 
 }  // namespace bench

@@ -89,7 +89,7 @@ void read_into(run_result& into, const json& document, std::string& where) {
 }  // namespace
 
 run_result read_result(const std::string& file) {
-  // Thousands of times what is written.
+  // Thousands of times the size of written files.
   constexpr std::size_t largest_file = std::size_t{256} << 20;
   std::string where;
   run_result all;

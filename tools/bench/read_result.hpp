@@ -1,4 +1,4 @@
-// Results that were written by --json, to be shown again.
+// Reads results written by --json, to show them again.
 #pragma once
 
 #include <string>
@@ -8,11 +8,12 @@
 
 namespace bench {
 
-/// Reads what as_json writes; what else is there is left alone.
-/// @throws std::runtime_error naming the file, the row and what is wrong with it.
+/// Reads the output of as_json; ignores unknown members.
+/// @throws std::runtime_error naming the file, the row and the error.
 run_result read_result(const std::string& file);
 
-/// Several, each with the name of its file, or its path where names are the same. Of one alone: no name.
+/// Several results, each named by its file, or by its path if file names are equal. A single result has no
+/// name.
 std::vector<named_result> read_results(const std::vector<std::string>& names);
 
 }  // namespace bench

@@ -15,7 +15,7 @@ namespace {
 
 namespace detail = chorale::detail;
 
-/// As permissive as the file that is there, or as any new one.
+/// The permissions of the existing file, or those of a new file.
 mode_t mode_for(bool exists, const struct stat& there) {
   const mode_t mask = umask(0);
   umask(mask);
@@ -39,14 +39,14 @@ void replaced_file::open() {
   const bool exists = fstatat(at_.folder.get(), at_.name.c_str(), &there, AT_SYMLINK_NOFOLLOW) == 0;
   if (at_.is_descriptor || (exists && !S_ISREG(there.st_mode))) {
     detail::unique_fd file = detail::open_to_write(at_, O_WRONLY | O_APPEND, detail::writes::anything);
-    // From here on it may wait for who reads a pipe.
+    // From here on, writes may wait for the reader of a pipe.
     if (fcntl(file.get(), F_SETFL, O_APPEND) != 0) fail();
     out_ = fdopen(file.get(), "w");
     if (out_ == nullptr) fail();
     file.release();
     return;
   }
-  // Where the folder may be written, but not the file, it stays.
+  // Do not replace a file that is not writable, even if the folder is.
   if (exists) static_cast<void>(detail::open_to_write(at_, O_WRONLY));
   auto [file, beside] = detail::create_beside(at_);
   beside_ = std::move(beside);

@@ -1,4 +1,4 @@
-// A file that is written anew: whole, or not at all.
+// Replaces a file as a whole, or not at all.
 #pragma once
 
 #include <cstdio>
@@ -9,16 +9,16 @@
 
 namespace bench {
 
-/// Writes beside a file and takes its place at the end, so that what is there stays as it is until all of the
-/// new one is there. Symbolic links and files that another user may have put there are refused. What is no
-/// regular file, such as /dev/stdout, is written to at once.
+/// Writes a temporary file in the same folder and renames it at the end, so that the old file stays unchanged
+/// until the new one is complete. Symbolic links and files that another user may have placed there are
+/// refused. Other files than regular ones, such as /dev/stdout, are written directly.
 class replaced_file {
  public:
   /// @throws std::system_error naming the file if it cannot be written.
   explicit replaced_file(std::string file);
   replaced_file(const replaced_file&) = delete;
   replaced_file& operator=(const replaced_file&) = delete;
-  /// Without `finish` nothing has changed.
+  /// Without `finish`, the old file stays.
   ~replaced_file();
 
   /// @throws std::system_error as above.
@@ -30,17 +30,17 @@ class replaced_file {
   void remove_beside() noexcept;
   [[noreturn]] void fail() const;
 
-  std::string file_;  ///< as it was named
+  std::string file_;  ///< the given name
   chorale::detail::file_place at_;
-  std::string beside_;  ///< empty if there is no such file, or no more
+  std::string beside_;  ///< the temporary file; empty if there is none
   std::FILE* out_ = nullptr;
 };
 
-/// Empty if the file can be written, else why not: for programs that measure for long before they write. What
-/// is in the file stays, and none is left behind.
+/// Empty if the file can be written, otherwise the reason why not: for programs that measure for a long time
+/// before they write. Neither changes the file nor leaves a new one behind.
 std::string fault_of(const std::string& file);
 
-/// All of it at once. @throws std::system_error naming the file if it cannot be written.
+/// Writes the whole text at once. @throws std::system_error naming the file if it cannot be written.
 void replace_file(const std::string& file, std::string_view text);
 
 }  // namespace bench

@@ -49,7 +49,7 @@ details { margin: 0.6em 0; }
 <body>
 )";
 
-/// With what is below the medians, and what a sample is.
+/// Explains the numbers below the medians, and samples.
 constexpr const char* reading = R"(<section id="reading"><h2>How to read this</h2>
 <p>Times are microseconds of one call: the median over the samples, below it {}. {} The fastest of a size is marked: two that overlap
 may come out the other way round in another run. Sizes are bytes of the message, or of the block of one rank; bandwidth is
@@ -65,7 +65,7 @@ std::string id_of(std::size_t number) {
   return fmt::format("strip-{}", number);
 }
 
-/// Three digits that mean something, and no exponent.
+/// Three significant digits, without exponent.
 std::string digits(double value) {
   const int decimals = value >= 100 ? 0 : value >= 10 ? 1 : value >= 1 ? 2 : 3;
   return fmt::format("{:.{}f}", value, decimals);
@@ -80,7 +80,7 @@ void write_facts(output into, const char* caption, const facts& all) {
   fmt::format_to(into, "</table>\n");
 }
 
-/// The fastest at each size.
+/// The fastest mark at each size.
 std::map<double, const mark*> fastest_of(const strip& one) {
   std::map<double, const mark*> best;
   for (const curve& c : one.curves) {
@@ -96,7 +96,7 @@ std::string size_head(const strip& one, double bytes) {
   return one.sized ? size_text(bytes) : "no bytes";
 }
 
-/// Which curve is the fastest of which operation and size, and by how much.
+/// The fastest curve for each operation and size, and its lead.
 void write_summary(output into, const std::vector<strip>& strips) {
   std::set<double> sizes;
   for (const strip& one : strips) {
@@ -128,7 +128,7 @@ void write_summary(output into, const std::vector<strip>& strips) {
   fmt::format_to(into, "</table></div></section>\n");
 }
 
-/// A line for each curve, a column for each size.
+/// A table with a line for each curve and a column for each size.
 void write_times(output into, const strip& one) {
   const auto best = fastest_of(one);
   fmt::format_to(
@@ -161,7 +161,7 @@ void write_times(output into, const strip& one) {
   fmt::format_to(into, "</table></div>\n");
 }
 
-/// All that was measured.
+/// A table with all measured values.
 void write_everything(output into, const strip& one) {
   fmt::format_to(
       into,

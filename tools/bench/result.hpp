@@ -1,4 +1,4 @@
-// What a run has measured, and what is known about it: what tables, files, pictures and reports are made of.
+// The measurements of a run, and the facts about it: the basis of tables, files, pictures and reports.
 #pragma once
 
 #include <string>
@@ -12,7 +12,8 @@ namespace bench {
 /// Facts about the run, in the order in which they are printed.
 using facts = std::vector<std::pair<std::string, std::string>>;
 
-/// A row, and whose it is where a list of set-ups is measured; both names are empty otherwise.
+/// A row and, if a list of set-ups is measured, the names of its set-up and contestant; otherwise these are
+/// empty.
 struct result_row {
   std::string set_up;
   std::string contestant;
@@ -24,14 +25,14 @@ inline bool is_of_set_up(const result_row& one) {
 }
 
 struct run_result {
-  facts about;  ///< the library, its device, how ranks were launched
+  facts about;  ///< the library, its device, and how ranks were launched
   int ranks = 0;
   std::vector<result_row> rows;
-  facts machine = {};  ///< the host of rank 0; nothing if it is simulated
-  facts run = {};      ///< the command, and when it ran; nothing likewise
+  facts machine = {};  ///< the host of rank 0; empty in a simulation
+  facts run = {};      ///< the command, and when it ran; empty in a simulation
 };
 
-/// Facts of which more than their words depends.
+/// Facts whose presence affects more than the printed text.
 inline constexpr std::pair<const char*, const char*> crowded_fact{"waiting",
                                                                   "ranks outnumber cores: yielding"};
 inline constexpr std::pair<const char*, const char*> back_to_back_fact{
@@ -39,13 +40,13 @@ inline constexpr std::pair<const char*, const char*> back_to_back_fact{
 bool is_crowded(const run_result& one);
 bool is_back_to_back(const run_result& one);
 
-/// A result and what tells it from others in the same picture; no name if it is the only one.
+/// A result and its name, which distinguishes it in a picture; empty if it is the only one.
 struct named_result {
   std::string name;
   run_result what;
 };
 
-/// Of a run without set-ups.
+/// The rows of a run without set-ups.
 std::vector<result_row> rows_of_result(const std::vector<row>& rows);
 
 /// Rows with a wrong result.

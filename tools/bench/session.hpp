@@ -11,10 +11,10 @@
 
 namespace bench {
 
-/// The contestants of one operation that exist, in the order of the table.
+/// The existing contestants of one operation, in the order of the table.
 using field = std::function<std::vector<contestant*>(const std::string& operation)>;
 
-/// Measures what `o` asks for; rank 0 prints. Collective.
+/// Performs the measurements of `o`; rank 0 prints. Collective.
 /// @returns all rows, on every rank.
 std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
                              const surroundings& around);

@@ -94,7 +94,7 @@ set_up read_set_up(const json& from) {
   return one;
 }
 
-/// The contestant, or none where the device cannot run it. Collective.
+/// The contestant; null if the device cannot run it. Collective.
 std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant& wanted, const job& ranks,
                                         buffers& memory) {
   const selection exactly{.operations = {of.operation},

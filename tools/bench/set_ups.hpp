@@ -1,4 +1,4 @@
-// What --set-ups measures: contestants with settings of their own, as experiments of the papers have them.
+// The set-ups of --set-ups: contestants with their own settings, for experiments of the papers.
 #pragma once
 
 #include <span>
@@ -17,12 +17,12 @@ namespace bench {
 struct named_contestant {
   std::string name;
   std::string transport;
-  std::string algorithm;  ///< its whole name, as --list shows it
+  std::string algorithm;  ///< its full name, as in --list
   std::span<const memory_use> memory;
-  chorale::config settings;  ///< those of the environment, but for what the file says
+  chorale::config settings;  ///< from the environment, overridden by the file
 };
 
-/// Contestants of one operation that are measured in turns, at each size.
+/// Contestants of one operation, measured alternately at each size.
 struct set_up {
   std::string name;
   std::string operation;
@@ -38,8 +38,8 @@ struct set_up {
 /// @throws std::runtime_error naming the file, the set-up, the contestant and what is wrong.
 std::vector<set_up> read_set_ups(const std::string& file);
 
-/// Measures and prints them one after the other. Collective. A contestant that the device cannot run (one of
-/// multicast without multicast) has no result, and rank 0 says so.
+/// Measures and prints them one after the other. Collective. A contestant that the device cannot run (such as
+/// one that needs multicast) has no result, and rank 0 prints that.
 /// @returns the same on every rank.
 std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
                                         const job& in, const limits& l, const surroundings& around);

@@ -12,7 +12,7 @@
 namespace bench {
 namespace {
 
-/// As it was printed when it was measured.
+/// Prints a result as it was printed when it was measured.
 void print(const named_result& one) {
   if (!one.name.empty()) chorale::say(stdout, "# {}\n", one.name);
   const auto& rows = one.what.rows;

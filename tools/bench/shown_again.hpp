@@ -8,7 +8,7 @@
 
 namespace bench {
 
-/// Shows the rows of these files, only those of `operations` if there are any, and writes files of them.
+/// Prints the rows of these files, only those of `operations` if given, and writes the requested files.
 /// @throws std::runtime_error naming what is wrong.
 void show_again(const std::vector<std::string>& from, const std::vector<std::string>& operations,
                 const files& f);

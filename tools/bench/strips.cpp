@@ -17,19 +17,19 @@ bool has_root(const std::string& operation) {
   return std::find(rooted.begin(), rooted.end(), operation) != rooted.end();
 }
 
-/// A row with where it belongs.
+/// A row with its result.
 struct placed {
   const named_result* result;
   const result_row* line;
 };
 
-/// What tells the curve of a row from the others of its strip.
+/// The name that distinguishes the curve of a row within its strip.
 std::string name_of(const placed& one, bool several_results, bool several_transports) {
   const row& r = one.line->measured;
   const std::string& contestant = one.line->contestant;
   std::string name = several_results ? one.result->name + ": " : "";
   if (!contestant.empty()) return name + contestant;
-  // An MPI is both.
+  // For an MPI, library and transport are the same.
   if (several_transports && r.transport != "mpi") name += r.transport + ' ';
   return name + r.algorithm;
 }

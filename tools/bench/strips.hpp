@@ -1,4 +1,4 @@
-// What is drawn of results: for each operation its curves, of time and of bandwidth over the size.
+// The curves of results: for each operation, time and bandwidth over the size.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@
 
 namespace bench {
 
-/// A row as it is drawn and shown in tables.
+/// A row as drawn, and as shown in tables.
 struct mark {
   double bytes = 0;
   double time = 0;  ///< microseconds of one call
-  double low = 0;   ///< 10th percentile, or the time where there is none
+  double low = 0;   ///< 10th percentile, or the time if there is none
   double high = 0;  ///< 90th percentile, or the time
   const row* of = nullptr;
 };
 
 struct curve {
-  std::string name;  ///< what tells it from the others of the strip
+  std::string name;  ///< distinguishes it within the strip
   std::vector<mark> marks;
 };
 
@@ -28,29 +28,29 @@ struct curve {
 struct strip {
   std::string title;
   bool with_barrier = false;  ///< times include the barrier before each call
-  bool sized = true;          ///< false of a barrier, which has no bytes
+  bool sized = true;          ///< false for a barrier, which has no bytes
   std::vector<curve> curves;
-  /// What cannot be drawn where axes are logarithmic, in words.
+  /// Descriptions of values that cannot be drawn on logarithmic axes.
   std::vector<std::string> left_out;
 };
 
-/// In the order in which they were measured. Where ranks outnumber cores, times of calls with a root are
-/// those with their barrier: a rank that waits in the barrier for a core finds its message there when it gets
-/// one, so that the call alone would seem to cost nothing. They point into `all`.
+/// In the order of measurement. If ranks outnumber cores, times of calls with a root include their barrier: a
+/// rank that waits in the barrier for a core finds its message already there, so that the call alone would
+/// seem to cost nothing. The strips point into `all`.
 std::vector<strip> strips_of(const std::vector<named_result>& all);
 
-/// Megabytes (10^6 bytes) a second of a call of so many bytes.
+/// Bandwidth of a call in megabytes (10^6 bytes) per second.
 inline double bandwidth(double bytes, double microseconds) {
   return bytes / microseconds;
 }
 
-/// 64 KiB, 1000 B: the largest unit that divides it.
+/// Formats a size with the largest unit that divides it: 64 KiB, 1000 B.
 std::string size_text(double bytes);
 
-/// What the bars of these results are, where a program says that they are not percentiles.
+/// The meaning of the bars, if a program has stated that they are not percentiles.
 std::optional<std::string> bars_of(const std::vector<named_result>& all);
 
-/// What is said of a result in one line: library, ranks, device.
+/// One line about a result: library, ranks, device.
 std::string line_about(const named_result& one);
 
 }  // namespace bench

@@ -22,12 +22,12 @@ namespace {
 
 using nlohmann::json;
 
-/// As the library takes it.
+/// The limit of the library.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 json read_table(const std::string& file) {
   if (!std::filesystem::exists(file)) return json{{"tuning", json::array()}};
-  (void)chorale::model::tuning_table::read(file);  // refuses what is no table, or no file at all
+  (void)chorale::model::tuning_table::read(file);  // throws if the file is missing or is not a table
   return json::parse(chorale::detail::text_of_file(file, largest_file));
 }
 
@@ -40,7 +40,7 @@ void replace(const std::string& file, const std::string& text) {
   }
 }
 
-/// A row a line, so that a difference of two tables names the rows.
+/// One row per line, so that a diff of two tables shows the changed rows.
 std::string text_of(json table) {
   const json rows = std::exchange(table["tuning"], json::array());
   table.erase("tuning");
@@ -66,7 +66,7 @@ void write_tuning(const std::string& file, const std::vector<row>& rows, int ran
   std::set<std::pair<std::string, std::string>> measured;
   std::map<std::tuple<std::string, std::string, std::size_t>, json> fresh;
   for (const row& r : rows) {
-    // The choices themselves are not chosen among.
+    // `standard` is a choice among the others, not an algorithm.
     if (r.algorithm == "standard") continue;
     measured.emplace(r.operation, r.transport);
     json& entry = fresh[{r.operation, r.transport, r.bytes}];

@@ -1,4 +1,4 @@
-// Tuning tables: what chorale-bench --table writes and chorale::automatic chooses by.
+// Tuning tables, which chorale-bench --table writes and chorale::automatic uses.
 #pragma once
 
 #include <string>
@@ -9,13 +9,13 @@
 
 namespace bench {
 
-/// Puts the measured rows into the table in `file`, in place of what it has for the same operation,
-/// transport, number of ranks and crowding; other rows stay. `crowded`: ranks share cores, so that what
-/// counts is all the time a call takes, that of the barrier before it included.
+/// Writes the measured rows into the table in `file`, in place of its rows for the same operation, transport,
+/// number of ranks and crowding; other rows stay. `crowded`: ranks share cores; then the time of a call
+/// includes the barrier before it.
 /// @throws std::runtime_error naming the file if it cannot be read, understood or written.
 void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded);
 
-/// Has the table in `file` say how it was made: its "about", which nothing is chosen by.
+/// Records in the table in `file` how it was made: its "about", which does not affect choices.
 /// @throws as write_tuning.
 void describe_tuning(const std::string& file, const facts& about);
 

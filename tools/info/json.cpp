@@ -68,7 +68,7 @@ std::string to_json(const report& r) {
   if (!r.settings_problem.empty()) j["settings_problem"] = r.settings_problem;
   j["unknown_variables"] = json::array();
   for (const auto& s : r.strays) j["unknown_variables"].push_back({{"name", s.name}, {"nearest", s.nearest}});
-  // A device or a variable may hold bytes that are no UTF-8.
+  // Device names and variables may contain invalid UTF-8.
   return j.dump(2, ' ', true, json::error_handler_t::replace);
 }
 

@@ -1,4 +1,4 @@
-// chorale-info: what Chorale sees on this machine, what it would use, and why.
+// chorale-info: the devices that Chorale finds on this machine, its choice, and the reason.
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <filesystem>
@@ -14,7 +14,7 @@
 
 namespace {
 
-/// The program that runs; as it was called where /proc does not say.
+/// The file of this program; the name of its call if /proc is not available.
 std::string own_file() {
   std::error_code failure;
   const auto file = std::filesystem::read_symlink("/proc/self/exe", failure);
@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
       "Try devices, limits, connections, datagrams, multicast and a launcher, which starts two ranks of "
       "this program");
   std::string as_rank;
-  app.add_option("--as-rank", as_rank)->group("");  // how --check starts it
+  app.add_option("--as-rank", as_rank)->group("");  // used by --check
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
   if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;
   try {

@@ -1,4 +1,4 @@
-// What chorale-info finds out, before it is printed as text or JSON.
+// The data that chorale-info prints as text or JSON.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +28,7 @@ struct port {
   std::string problem;  ///< why it cannot be read; empty if it can
 };
 
-/// A limit of a device, by the name that ibv_device_attr gives it.
+/// A limit of a device, named as in ibv_device_attr.
 struct limit {
   std::string name;
   std::uint64_t value = 0;
@@ -53,16 +53,16 @@ struct setting {
   std::string meaning;
 };
 
-/// A CHORALE_* variable that nothing reads.
+/// An unknown CHORALE_* variable.
 struct stray {
   std::string name;
-  std::string nearest;  ///< the known name that it resembles; empty if none does
+  std::string nearest;  ///< the known name most similar to it; empty if none is
 };
 
 struct feature {
   std::string name;
   bool present = false;
-  std::string otherwise;  ///< what its absence means
+  std::string otherwise;  ///< the meaning of its absence
 };
 
 struct report {
@@ -71,7 +71,7 @@ struct report {
   std::vector<feature> features;
   chorale::bootstrap::launch launch;
   std::vector<device> devices;
-  std::vector<std::string> remarks;  ///< what keeps a driver from listing its devices
+  std::vector<std::string> remarks;  ///< reasons why a driver cannot list its devices
   std::vector<setting> settings;
   std::vector<stray> strays;
   std::string settings_problem;  ///< why the environment cannot be used; empty if it can
@@ -79,10 +79,10 @@ struct report {
   std::string choice_problem;  ///< why nothing could be chosen
 };
 
-/// Looks at this machine and this environment. Needs no launcher; throws only if memory runs out.
+/// Inspects this machine and environment. Needs no launcher; throws only if memory runs out.
 report gather();
 
-/// The settings with the values that a communicator would take from the environment now.
+/// The settings, with the values that a communicator would now read from the environment.
 std::vector<setting> gather_settings();
 std::vector<stray> gather_strays();
 

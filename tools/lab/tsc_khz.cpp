@@ -1,5 +1,5 @@
-// Prints the rate of this machine's time stamp counter in kHz, measured for a fifth of a second: the guest
-// reads the same counter, and could not measure it itself on an emulated core that others share.
+// Prints the rate of this machine's time stamp counter in kHz, measured for a fifth of a second: a guest
+// reads the same counter, but cannot measure its rate on an emulated, shared core.
 #include <chrono>
 #include <cstdio>
 #include <x86intrin.h>

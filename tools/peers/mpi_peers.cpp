@@ -1,4 +1,4 @@
-// mpi-peers: the same loop as chorale-bench, in MPI, to compare with. Built once for each MPI that is found.
+// mpi-peers: the loop of chorale-bench over MPI, for comparison. Built once for each MPI that is found.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <algorithm>
@@ -37,7 +37,7 @@ class mpi_team final : public team {
   int size_ = 1;
 };
 
-/// An operation of MPI: float sums, root 0, separate operand and result, as chorale-bench has them.
+/// An MPI operation as chorale-bench measures it: float sums, root 0, separate operand and result.
 class mpi_call final : public contestant {
  public:
   mpi_call(const std::string& what, std::size_t max_bytes, int ranks, bool back_to_back)

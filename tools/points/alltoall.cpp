@@ -7,8 +7,8 @@
 namespace points {
 namespace {
 
-/// In memory from the device: to write to other memory soft0 needs a system call for each message, which an
-/// adapter does not.
+/// In memory allocated by the device: writing to other memory costs a system call per message on soft0, but
+/// not on an adapter.
 template <class Transport>
 class exchanging final : public chorale::bench::contestant {
  public:

@@ -1,4 +1,4 @@
-// What `chorale-info --check` looks at before the first job.
+// The checks of `chorale-info --check`.
 #pragma once
 
 #include <functional>
@@ -9,27 +9,27 @@
 
 namespace info::check {
 
-/// Settings, device, port, GID and MTU of what would be chosen.
+/// Settings, and the device, port, GID and MTU that would be chosen.
 findings of_devices(const report& r);
 /// Locked memory, open files, size of files, /dev/shm, copies between processes, namespaces, ranks.
 findings of_limits(const report& r);
 /// Two ranks of this process over the device that would be chosen: connections, datagrams, multicast, each
 /// with data that is checked.
 findings of_loopback(const report& r);
-/// A launcher that starts two ranks of this program; `self` is its file. Inside a job only what the job was
-/// started by.
+/// Starts two ranks of this program, whose file is `self`, by a launcher. Inside a job, only reports what
+/// started the job.
 findings of_launcher(const report& r, const std::string& self);
 
-/// All of them; `show` is called with each as soon as it is known. True if nothing is wrong.
+/// Runs all checks; calls `show` with each finding as soon as it is known. True if nothing is wrong.
 bool run(const report& r, const std::string& self, const std::function<void(const finding&)>& show);
 
-/// Text of one finding: a line, and one more with the remedy.
+/// Prints one finding: a line, and another with the remedy.
 void print(const finding& f);
 /// One object: `well`, `checks` (each `subject`, `verdict`, `says`, `remedy`).
 std::string to_json(const findings& all);
 
-/// The body of a rank that `of_launcher` starts: says on rank 0 what it has found. The exit status.
-/// `adds`: over a communicator, else it only meets the others.
+/// The body of a rank started by `of_launcher`: rank 0 prints the result. Returns the exit status. `adds`:
+/// sums over a communicator; otherwise the ranks only meet.
 int run_rank(bool adds);
 
 }  // namespace info::check

@@ -34,7 +34,7 @@ constexpr std::size_t most_kept = 16384;
   _exit(127);
 }
 
-/// Waits for it to end until `end`. True if it has.
+/// Waits for the child to end, until `end`. True if it has ended.
 bool reap(pid_t child, std::chrono::steady_clock::time_point end, int& status) {
   for (;;) {
     const pid_t ended = waitpid(child, &status, WNOHANG);
@@ -75,7 +75,7 @@ outcome output_of(const std::vector<std::string>& command, const std::vector<std
       if (got > 0 && result.output.size() < most_kept)
         result.output.append(part.data(), static_cast<std::size_t>(got));
     } else if (!reaped && (reaped = reap(child, std::chrono::steady_clock::time_point{}, status))) {
-      // A daemon that it has left behind may keep the pipe open.
+      // A daemon started by the child may keep the pipe open.
       open = poll(&readable, 1, 200) > 0;
     }
   }

@@ -1,4 +1,4 @@
-// A program that is run for what it prints.
+// Runs a program for its output.
 #pragma once
 
 #include <chrono>
@@ -8,13 +8,13 @@
 namespace info::check {
 
 struct outcome {
-  bool ended = false;  ///< of itself, in time
+  bool ended = false;  ///< by itself, in time
   int status = -1;     ///< its exit status; -1 if a signal ended it, or it could not be started
-  std::string output;  ///< standard output and error, of a length that can be shown
+  std::string output;  ///< standard output and error, truncated to a printable length
 };
 
 /// Runs `command` (a file, not searched for, and its arguments), without input, and without the variables
-/// `removed`. After `patience` it is ended, and its process group with it.
+/// `removed`. After `patience`, kills its process group.
 outcome output_of(const std::vector<std::string>& command, const std::vector<std::string>& removed,
                   std::chrono::seconds patience);
 

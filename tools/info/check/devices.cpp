@@ -1,4 +1,4 @@
-// Settings, and the device that a communicator would take.
+// Settings, and the device that a communicator would use.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -33,7 +33,7 @@ const device* chosen_device(const report& r) {
   return found == r.devices.end() ? nullptr : &*found;
 }
 
-/// What to do where no device can be taken; the text of the problem often says it, too.
+/// The remedy if no device can be used; often the text of the problem contains it, too.
 std::string device_remedy(const report& r) {
   if (!r.settings_problem.empty()) return "mend the settings first";
   for (const auto& s : r.settings)
@@ -47,7 +47,7 @@ std::string device_remedy(const report& r) {
 
 findings of_devices(const report& r) {
   findings all{settings(r)};
-  // What is wrong with devices that nobody takes is no reason to fail, but to be told.
+  // Problems of devices that would not be used are reported, but are not failures.
   for (const auto& remark : r.remarks) all.push_back(note("devices", remark, "as it says"));
   if (!r.choice) {
     all.push_back(wrong("device", r.choice_problem, device_remedy(r)));

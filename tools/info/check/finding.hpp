@@ -1,4 +1,4 @@
-// What a check has found out.
+// The result of a check.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace info::check {
 
 enum class verdict {
   ok,
-  note,   ///< a job will run; slower, or not on every device
+  note,   ///< a job will run, but slower or not on every device
   wrong,  ///< a job will fail
 };
 

@@ -1,4 +1,4 @@
-// A launcher, by starting two ranks of this program with it.
+// Checks a launcher by starting two ranks of this program.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* subject = "launcher";
-constexpr const char* said = "chorale-info rank 0: ";  // what run_rank prints
+constexpr const char* said = "chorale-info rank 0: ";  // printed by run_rank
 constexpr const char* remedy =
     "install one with a PMIx server: `apt install openmpi-bin` (Debian, Ubuntu), `dnf install openmpi` "
     "(Fedora, RHEL), PRRTE, or Slurm with its PMIx plugin";
@@ -31,10 +31,10 @@ constexpr const char* remedy =
 struct launcher {
   std::string file;
   std::string name;                    ///< with its version
-  std::vector<std::string> arguments;  ///< for two ranks, wherever they find place
+  std::vector<std::string> arguments;  ///< for two ranks, on any cores
 };
 
-/// The lines that say something, in one.
+/// Joins the nonempty lines into one.
 std::string in_one_line(const std::string& text) {
   std::string joined;
   for (std::size_t begin = 0; begin < text.size();) {
@@ -51,7 +51,7 @@ std::string first_line(const std::string& text) {
   return chorale::printable(text.substr(0, text.find('\n')), 120);
 }
 
-/// The launcher in that file, if it is one that is known to serve PMIx.
+/// The launcher in that file, if it is known to serve PMIx.
 launcher identified(const std::string& file) {
   const auto version = output_of({file, "--version"}, {}, 20s);
   launcher found{file, first_line(version.output), {"-n", "2", "--oversubscribe"}};
@@ -65,7 +65,7 @@ launcher identified(const std::string& file) {
   return found;
 }
 
-/// By starting two ranks with it.
+/// Tries it by starting two ranks.
 finding tried(const launcher& with, const std::string& self, bool has_device) {
   std::vector<std::string> command{with.file};
   command.insert(command.end(), with.arguments.begin(), with.arguments.end());

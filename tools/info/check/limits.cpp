@@ -27,8 +27,8 @@ namespace {
 
 namespace verbs = chorale::verbs;
 
-constexpr std::uint64_t soft_bytes = std::uint64_t{1} << 30;  // that soft0 shares, as a file
-/// Of a process with one communicator on soft0, and of a launcher's client.
+constexpr std::uint64_t soft_bytes = std::uint64_t{1} << 30;  // shared by soft0, as a file
+/// File descriptors of a process with one communicator on soft0, and of a launcher's client.
 constexpr std::int64_t descriptors_of_process = 24;
 constexpr std::int64_t descriptors_of_peer = 3;
 constexpr std::int64_t places_of_fabric = 1023;
@@ -64,7 +64,7 @@ finding locked_memory(const report& r) {
                remedy);
 }
 
-/// Descriptors of a rank that talks to all others of its host.
+/// File descriptors of a rank that communicates with all others of its host.
 std::int64_t descriptors(std::int64_t ranks) {
   return descriptors_of_process + descriptors_of_peer * (ranks - 1) +
          chorale::model::resources_of_rc(ranks, ranks - 1, {}).descriptors;
@@ -99,7 +99,7 @@ finding file_size(const report& r) {
 }
 
 finding shared_memory() {
-  // soft0 does without it, the launcher's MPI programs and some PMIx servers do not.
+  // soft0 does not need it, but the launcher's MPI programs and some PMIx servers do.
   constexpr const char* folder = "/dev/shm";
   constexpr std::uint64_t enough = std::uint64_t{64} << 20;
   constexpr const char* whom = "Chorale does not need it, some launchers and MPIs do";
@@ -118,11 +118,11 @@ finding shared_memory() {
   return ok(folder, fmt::format("{} MiB are free", free >> 20));
 }
 
-/// 0, or the errno with which a process of this user is refused the memory of this one.
+/// 0, or the errno with which another process of this user fails to read this process's memory.
 int try_copying() {
   static volatile int here = 0x5eed;
   const pid_t parent = getpid();
-  const bool shown = prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;  // as soft0 does, for Yama
+  const bool shown = prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0) == 0;  // for Yama, as soft0 does
   const pid_t child = fork();
   if (child < 0) return errno;
   if (child == 0) {
@@ -178,7 +178,8 @@ finding ranks(const report& r) {
   std::string by = most >= places_of_fabric ? "the places of soft0" : "open files (`ulimit -n`)";
   const char* where = "on this host";
   if (r.choice && !is_soft(r)) {
-    // Of transport::rc, where each rank talks to each: a queue pair a peer, the device's for all ranks of it.
+    // For transport::rc with all-to-all communication: a queue pair per peer, from the limit that all ranks
+    // on the device share.
     for (const auto& d : r.devices)
       for (const auto& l : d.limits)
         if (d.name == r.choice->device.name && l.name == "max_qp") {
@@ -189,7 +190,7 @@ finding ranks(const report& r) {
         }
   }
   const auto limit = limit_of(RLIMIT_NPROC);
-  // A rank is a process with two threads of the library's own, and some of the launcher's.
+  // A rank is a process with two threads of the library, and some of the launcher.
   if (limit != UINT64_MAX && static_cast<std::int64_t>(limit / 8) < most) {
     most = static_cast<std::int64_t>(limit / 8);
     by = "processes (`ulimit -u`)";

@@ -20,9 +20,9 @@ namespace info::check {
 namespace {
 
 constexpr std::size_t short_words = 16;
-constexpr std::size_t long_words = 1 << 17;  // 1 MiB: beyond what is copied
+constexpr std::size_t long_words = 1 << 17;  // 1 MiB: long enough for zero copy
 
-/// Both directions, a message that is copied and one that is not, and a result that both compute.
+/// Exchanges messages in both directions, with and without copies, and a result that both ranks compute.
 template <class Communicator>
 std::string transfer(Communicator& comm) {
   for (const std::size_t words : {short_words, long_words})
@@ -40,11 +40,11 @@ std::string transfer(Communicator& comm) {
   return sum == 81 ? std::string{} : fmt::format("40 + 41 is {}", sum);
 }
 
-/// Tries that, and says what came of it.
+/// Tries the exchange, and describes the outcome.
 template <class Communicator>
 finding attempt(std::string subject, const std::string& device, const char* what, verdict if_not) {
   auto settings = chorale::config::from_environment();
-  // A transfer that hangs is to be told, and soon.
+  // So that a transfer that hangs is reported soon.
   settings.deadline = std::chrono::seconds{30};
   settings.on_stall = [](const chorale::stall_report&) {};
   std::vector<std::string> wrong_data(2);

@@ -1,4 +1,4 @@
-// Runs the checks, and shows what they find.
+// Runs the checks, and prints their findings.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
