@@ -1,5 +1,5 @@
-// P5 figure 6(c): "several nodes send messages to the root node", with copies all at a time (concurrent), and
-// without copies one after the other (serial).
+// P5 figure 6(c): "several nodes send messages to the root node": with copies all at once (concurrent), and
+// without copies one after another (serial).
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
 
@@ -8,7 +8,7 @@
 namespace points {
 namespace {
 
-/// So short that all messages are long ones.
+/// So small that all messages count as long.
 constexpr std::size_t least_eager = 64;
 
 template <class Transport>

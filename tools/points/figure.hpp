@@ -1,4 +1,4 @@
-// What the papers' figures that no collective makes are measured with: each a list of contestants.
+// The contestants for those figures of the papers that do not show collectives.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,8 @@
 namespace points {
 
 using chorale::bench::team;
-/// A contestant by its name in the figure. `count`: of queue pairs, or of what else the figure compares.
+/// A contestant, named as in the figure. `count`: number of queue pairs, or of other objects that the figure
+/// compares.
 struct entered {
   std::string name;
   std::unique_ptr<chorale::bench::contestant> who;
@@ -28,7 +29,7 @@ struct entered {
 using contestants = std::vector<entered>;
 using communicator = chorale::communicator<chorale::transport::rc>;
 
-/// The job, by a communicator that nobody measures.
+/// The job, with a communicator that is not measured.
 struct job {
   communicator& control;
   team& all;
@@ -57,14 +58,14 @@ class timed_by_one : public chorale::bench::contestant {
   const job& job_;
 };
 
-/// Byte i of message number `message`: no message is like the one before it.
+/// Byte i of message number `message`; successive messages differ.
 inline std::byte payload(std::uint64_t message, std::size_t i) {
   return static_cast<std::byte>((i * 131 + i / 251 + message * 29 + 7) & 0xff);
 }
 inline void fill(std::span<std::byte> into, std::uint64_t message) {
   for (std::size_t i = 0; i < into.size(); ++i) into[i] = payload(message, i);
 }
-/// @returns what is wrong with message number `message`, empty if nothing.
+/// @returns the error in message number `message`; empty if there is none.
 inline std::string compare(std::span<const std::byte> seen, std::uint64_t message) {
   for (std::size_t i = 0; i < seen.size(); ++i)
     if (seen[i] != payload(message, i))
@@ -73,26 +74,28 @@ inline std::string compare(std::span<const std::byte> seen, std::uint64_t messag
   return {};
 }
 
-/// P1 section 2.1.3: a datagram to so many ranks, by multicast and one by one; to as many as there are.
+/// P1 section 2.1.3: a datagram to several ranks, by multicast and one by one; numbers of receivers beyond
+/// the group's are omitted.
 contestants multicast(const job& in, const std::vector<int>& receivers);
-/// P4 figure 4(b): what registering memory costs, beside a copy of as many bytes.
+/// P4 figure 4(b): the cost of registering memory, compared with a copy of as many bytes.
 contestants registration(const job& in);
-/// P4 figure 5(c): rows of a matrix gathered, and a product, with memory that no call has seen before.
+/// P4 figure 5(c): rows of a matrix are gathered and multiplied, in memory that no earlier call has used.
 contestants matrix(const job& in);
-/// P5 figure 6(b): a message to and fro over so many queue pairs in turn, and over one of datagrams.
+/// P5 figure 6(b): a ping-pong over several queue pairs in turn, and over one queue pair of datagrams.
 contestants queue_pairs(const job& in, const std::vector<int>& counts);
 /// P5 figure 6(c): all other ranks send to rank 0, with copies and without.
 contestants fan_in(const job& in);
 /// P5 figure 7(a): alltoall straight into the receivers' memory, and by send/receive with copies.
 contestants alltoall(const job& in);
-/// P5 figure 8: messages from rank 0 to rank 1: one to and fro, or so many in one direction at a time.
+/// P5 figure 8: messages from rank 0 to rank 1: a ping-pong, or `in_flight` messages at a time in one
+/// direction.
 contestants point_to_point(const job& in, int in_flight);
-/// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where a thread of
-/// rank 1 answers that an event wakes; so many reads at a time. With `polling` instead: only emulated, by a
-/// thread that polls. It takes a core for as long as the contestants are there, so the others are not beside
-/// it.
+/// P5 figure 10: reading memory of rank 1, which computes: by the device, and emulated, where an event wakes
+/// a thread of rank 1 to answer; `in_flight` reads at a time. With `polling`: only emulated, by a thread that
+/// polls. That thread occupies a core as long as the contestants exist, so they exclude the others.
 contestants reads(const job& in, bool polling, int in_flight);
-/// P5 figure 11: writing to memory of rank 1, which waits for it: one to and fro, or many at a time.
+/// P5 figure 11: writing to memory of rank 1, which waits for the data: a ping-pong, or many writes at a
+/// time.
 contestants writes(const job& in, int in_flight);
 
 }  // namespace points

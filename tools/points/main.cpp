@@ -1,4 +1,4 @@
-// chorale-points: the papers' figures about what lies under a collective.
+// chorale-points: the papers' figures about the layers below collectives.
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -31,19 +31,19 @@ struct options {
   bool polling = false;
 };
 
-/// One figure's measurement, a subcommand.
+/// The measurement of one figure, a subcommand.
 struct figure {
   const char* name;
   const char* what;
   int ranks;  ///< at least
   std::vector<std::size_t> sizes;
-  std::size_t granule;  ///< of which bytes are a multiple
+  std::size_t granule;  ///< sizes are a multiple of this
   std::function<contestants(const job&, const options&)> make;
   bool rates = false;     ///< MB/s (1e6 bytes) instead of microseconds
-  const char* axis = "";  ///< what contestants have a count of
+  const char* axis = "";  ///< the meaning of a contestant's count
 };
 
-/// Messages under way at once where bandwidth is measured.
+/// Messages in flight when bandwidth is measured.
 constexpr int in_flight = 16;
 
 std::vector<figure> figures() {
@@ -119,7 +119,7 @@ void print_head(const bench::facts& about, const figure& one) {
                "bytes", one.axis, "", "median", "p10", "p90", "", "samples", "check");
 }
 
-/// Prints a row. @returns it as tools/papers reads it.
+/// Prints a row. @returns the row in the format of tools/papers.
 nlohmann::ordered_json put(const figure& one, const points::entered& who, const bench::row& row, int ranks,
                            bool speaks) {
   const char* const unit = one.rates ? "MB/s" : "us";
@@ -202,12 +202,12 @@ int run(const figure& one, options& o) {
   return wrong == 0 ? 0 : 1;
 }
 
-/// What the host and the device of ranks 0 and 1 cost, as a machine to simulate.
+/// Measures the host and the device of ranks 0 and 1, and writes them as a machine to simulate.
 int calibrate(const std::string& file) {
   points::communicator control;
   chorale::bench::communicator_team<points::communicator> all{control};
   const bool speaks = all.rank() == 0;
-  // More would only share the cores with the two that measure.
+  // Further ranks would only take cores from the two that measure.
   if (all.size() != 2) {
     if (speaks)
       chorale::say(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());

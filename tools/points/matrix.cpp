@@ -1,4 +1,4 @@
-// P4 figure 5(c): C = A B with rows dealt out to the ranks; B is gathered and multiplied, each time with a
+// P4 figure 5(c): C = A B with rows distributed over the ranks; B is gathered and multiplied, each time in a
 // fresh set of buffers.
 #include <chrono>
 #include <cmath>
@@ -13,7 +13,7 @@
 namespace points {
 namespace {
 
-// Whole numbers, so that products are exact in whatever order they are summed.
+// Integers, so that sums of products are exact in any order.
 double a_at(std::size_t row, std::size_t column) {
   return static_cast<double>((row * 31 + column * 17) % 23) - 11;
 }
@@ -25,7 +25,7 @@ struct matrices {
   std::vector<double> own_b, a, b, c;
 };
 
-/// The edge of the matrices follows from the bytes of a row of B: n = bytes / 8.
+/// The size of the n by n matrices follows from the bytes of a row of B: n = bytes / 8.
 template <class Transport>
 class product final : public chorale::bench::contestant {
  public:
@@ -82,7 +82,7 @@ class product final : public chorale::bench::contestant {
     comm_.allgather(set.own_b, set.b);
     multiply(rows(n), n, set.a.data(), set.b.data(), set.c.data());
   }
-  /// With the product of these rows, from its definition.
+  /// Compares with the product of these rows, computed by its definition.
   [[nodiscard]] std::string compare_product(std::size_t n, const std::vector<double>& c) const {
     std::vector<double> row(n);
     for (std::size_t i = 0; i < rows(n); ++i) {

@@ -1,4 +1,4 @@
-// P1 section 2.1.3: a datagram to several ranks at once, by multicast, and to one after the other.
+// P1 section 2.1.3: a datagram to several ranks, by one multicast, and one by one.
 #include <chrono>
 #include <optional>
 #include <random>
@@ -19,10 +19,10 @@ namespace net = chorale::transport;
 namespace verbs = chorale::verbs;
 
 constexpr std::uint32_t group_key = 0x1ee8;
-/// More than a receiver can be behind: it answers every so often, as they all do in turn.
+/// More datagrams than a receiver can fall behind, since the receivers answer in turn.
 constexpr std::uint32_t most_waiting = 256;
 
-/// The datagrams of all ranks to each other.
+/// Datagrams between all pairs of ranks.
 class letters {
  public:
   /// Collective.
@@ -41,7 +41,8 @@ class letters {
       numbers_.push_back(theirs.number);
     }
   }
-  /// Sends the first `bytes` of message `number`, whose place is free when the one before has been answered.
+  /// Sends the first `bytes` of message `number`. Precondition: the previous message in the same place was
+  /// answered.
   void send(int to, std::uint64_t number, std::size_t bytes) {
     while (!queue_.may_send()) {
     }
@@ -64,7 +65,7 @@ class letters {
   net::datagram_queue queue_;
 };
 
-/// A group of rank 0 and the `receivers` ranks behind it.
+/// A multicast group of rank 0 and the next `receivers` ranks.
 std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, letters& by, int receivers) {
   auto& control = in.control;
   const auto& transport = control.transport();
@@ -86,8 +87,8 @@ std::unique_ptr<net::multicast_queue_pair> make_group(const job& in, letters& by
   return made;
 }
 
-/// Half of the time from sending to `receivers` ranks to the answer of one of them, which is a datagram to
-/// rank 0. They answer in turn, so that the mean is over all of them.
+/// Half of the time from sending to `receivers` ranks until the answer of one of them, a datagram to rank 0,
+/// has arrived. They answer in turn, so that the mean covers all of them.
 class to_several final : public timed_by_one {
  public:
   to_several(const job& in, std::shared_ptr<letters> one_by_one, bool by_multicast, int receivers)
@@ -120,7 +121,8 @@ class to_several final : public timed_by_one {
     return chorale::bench::seconds_since(begin) / 2;
   }
 
-  /// `each(number, place)` before a message is sent from `place`, `each(number, nullptr)` when one is here.
+  /// Calls `each(number, place)` before a message is sent from `place`, and `each(number, nullptr)` when one
+  /// has arrived.
   template <class Each>
   void exchange(std::uint64_t messages, std::size_t bytes, Each&& each) {
     if (rank() > receivers_) return;
@@ -151,7 +153,7 @@ class to_several final : public timed_by_one {
   [[nodiscard]] std::byte* waiting(std::uint64_t arrival) noexcept {
     return waiting_.data() + arrival % most_waiting * largest_;
   }
-  /// Waits for the next datagram, which is then in `taken_`.
+  /// Waits for the next datagram, and sets `taken_` to it.
   void receive(std::uint64_t number) {
     const auto take = [this](std::span<const std::byte> datagram, const ibv_wc&) {
       std::ranges::copy(datagram, waiting(came_));
@@ -162,7 +164,7 @@ class to_several final : public timed_by_one {
         group_->poll(take);
       else
         letters_->poll(take);
-      // The group's datagrams come to who has sent them, too.
+      // The sender also receives the group's datagrams.
       if (by_multicast_ && rank() == 0) group_->poll([](std::span<const std::byte>, const ibv_wc&) {});
       return came_ > over_;
     };
@@ -183,10 +185,10 @@ class to_several final : public timed_by_one {
   int receivers_;
   bool yields_;
   std::size_t largest_;
-  std::vector<std::byte> waiting_;  ///< datagrams that came, one after the other, round and round
+  std::vector<std::byte> waiting_;  ///< ring of received datagrams
   std::vector<std::size_t> sizes_;
   std::uint64_t came_ = 0;
-  std::uint64_t over_ = 0;  ///< of those that came
+  std::uint64_t over_ = 0;  ///< number of received datagrams
   std::span<const std::byte> taken_;
 };
 

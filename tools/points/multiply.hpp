@@ -5,7 +5,7 @@
 
 namespace points {
 
-/// c = a b, where a and c have `rows` rows, b is n by n, all by rows.
+/// c = a b, where a and c have `rows` rows and b is n by n; all row-major.
 void multiply(std::size_t rows, std::size_t n, const double* a, const double* b, double* c);
 
 }  // namespace points

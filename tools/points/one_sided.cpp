@@ -11,7 +11,7 @@
 namespace points {
 namespace {
 
-/// Far more than caches hold: what was used once is in none of them when its turn comes again.
+/// Far more than the caches hold: memory that is used round-robin is in none of them when it is used again.
 constexpr std::size_t far_bytes = std::size_t{64} << 20;
 constexpr std::size_t page = 4096;
 
@@ -19,13 +19,12 @@ using chorale::service_policy;
 using chorale::transport::rc;
 using chorale::transport::ud_rdma;
 
-/// All zero, so that its pages are there and old data is not.
+/// Fills it with zeros, so that its pages exist and old data does not.
 void touch(std::span<std::byte> memory) {
   std::memset(memory.data(), 0, memory.size());
 }
 
-/// Places of whole pages for data: as many as are used at a time, which stay in the cache, or as many as are
-/// needed to be in none.
+/// Page-aligned places for data: few enough to stay in the cache, or so many that none is cached.
 class places {
  public:
   places(std::size_t largest, bool cached, std::size_t at_a_time = 1)
@@ -45,10 +44,10 @@ using communicators = std::shared_ptr<chorale::communicator<Transport>>;
 template <class Transport>
 using bytes_of = chorale::window<std::byte, chorale::communicator<Transport>>;
 
-/// Bytes by which the data of the messages of a check differ: they begin up to so many later.
+/// In a check, the data of successive messages begins at different offsets, of up to this many bytes.
 constexpr std::size_t lead = 3;
 
-/// @returns what is wrong with bytes of message number `message` from byte `first` on, empty if nothing.
+/// @returns the error in the bytes of message number `message` from byte `first` on; empty if there is none.
 std::string compare_from(std::span<const std::byte> seen, std::uint64_t message, std::size_t first) {
   for (std::size_t i = 0; i < seen.size(); ++i)
     if (seen[i] != payload(message, first + i))
@@ -56,7 +55,7 @@ std::string compare_from(std::span<const std::byte> seen, std::uint64_t message,
   return {};
 }
 
-/// A read that has begun. A window's are over when they return, so this is the transport's own.
+/// A read in progress, by the transport itself: a window's reads are complete when they return.
 template <class Transport>
 class begun_read {
  public:
@@ -82,8 +81,8 @@ class begun_read {
   bool is_over_;
 };
 
-/// Reads of rank 0 from rank 1, which makes no call meanwhile. The data's place at rank 0 is in its cache or
-/// not; a thread of rank 1 answers where the device does not read by itself. Latency: one after the other;
+/// Reads of rank 0 from rank 1, which makes no call meanwhile. The destination at rank 0 is in its cache or
+/// not; a thread of rank 1 answers if the device does not execute reads. Latency: one after another;
 /// bandwidth: many at a time.
 template <class Transport>
 class reading final : public timed_by_one {
@@ -129,7 +128,7 @@ class reading final : public timed_by_one {
   [[nodiscard]] std::span<std::byte> place(std::uint64_t first, int k, std::size_t bytes) const {
     return into_.span().subspan(at_.of(first + static_cast<std::uint64_t>(k)), bytes);
   }
-  /// Reads into so many places, read k from byte `offset(k)` on.
+  /// Reads into `count` places; read k begins at byte `offset(k)`.
   template <class Offset>
   void round(std::size_t bytes, Offset&& offset) {
     const auto first = next_;
@@ -144,7 +143,7 @@ class reading final : public timed_by_one {
       return under_way.empty();
     });
   }
-  /// Rank 1 sleeps, and only looks now and then whether it is over.
+  /// Rank 1 sleeps, and only checks occasionally whether the reads are over.
   template <class Reads>
   void during_reads(Reads&& reads) {
     if (rank() == 0) {
@@ -169,8 +168,8 @@ class reading final : public timed_by_one {
   std::uint64_t next_ = 0;
 };
 
-/// Writes of rank 0 to rank 1, which looks for them. The place at rank 1 is in its cache or not: emulated,
-/// it copies there. Latency: to and fro, one message each way; bandwidth: many, and an answer.
+/// Writes of rank 0 to rank 1, which polls. The destination at rank 1 is in its cache or not; emulated, rank
+/// 1 copies there. Latency: a ping-pong; bandwidth: many writes, and an answer.
 template <class Transport>
 class writing final : public timed_by_one {
  public:
@@ -205,7 +204,7 @@ class writing final : public timed_by_one {
     const double took = chorale::bench::time_together(rounds, [&] { round(bytes, 0, in_flight_); });
     return took * calls / rounds / (in_flight_ == 1 ? 2 : in_flight_);
   }
-  /// `count` messages from rank 0 to rank 1, and one back: of as many bytes, or of none where they were many.
+  /// `count` messages from rank 0 to rank 1, and one back: of `bytes` if `count` is 1, otherwise empty.
   void round(std::size_t bytes, std::size_t offset, int count) {
     if (rank() == 0) write(bytes, offset, count);
     if (rank() < 2) window_.wait_notified(1 - rank(), 0);
@@ -236,7 +235,7 @@ communicators<Transport> group(chorale::service_policy service) {
   return std::make_shared<chorale::communicator<Transport>>(settings);
 }
 
-/// `Access`: of memory in the cache, and of memory that is not.
+/// Contestants of `Access` for cached and for uncached memory.
 template <template <class> class Access, class Transport>
 void enter(const job& in, const std::string& name, chorale::service_policy service, int in_flight,
            contestants& all) {
@@ -250,7 +249,7 @@ void enter(const job& in, const std::string& name, chorale::service_policy servi
 contestants reads(const job& in, bool polling, int in_flight) {
   contestants all;
   if (polling) {
-    // Only the rank that is read from: each thread that polls takes a core.
+    // Only on the rank that is read from: each polling thread occupies a core.
     const auto service = in.control.rank() == 1 ? service_policy::polling : service_policy::event;
     enter<reading, ud_rdma>(in, "emulated, polling", service, in_flight, all);
     return all;

@@ -7,8 +7,8 @@
 namespace points {
 namespace {
 
-/// Messages between ranks 0 and 1 by the library's exchange, `in_flight` of them in one direction, and one
-/// back: to and fro where that is 1.
+/// Messages between ranks 0 and 1 by the library's exchange: `in_flight` in one direction, and one back; a
+/// ping-pong if that is 1.
 template <class Transport>
 class messages final : public timed_by_one {
  public:
@@ -44,12 +44,13 @@ class messages final : public timed_by_one {
   }
 
   double go(std::size_t bytes, int calls) override {
-    // To and fro: half of it is one way. In one direction: a message is a call, the answer is a part of it.
+    // A ping-pong counts as two one-way calls. In one direction, each message is a call, and the time
+    // includes the answer.
     const int rounds = std::max(1, calls / in_flight_);
     const double took = chorale::bench::time_together(rounds, [&] { call(bytes); });
     return took * calls / rounds / (in_flight_ == 1 ? 2 : in_flight_);
   }
-  /// Lists of other lengths on the two sides are in order: each message is matched by sender and order.
+  /// The two sides may pass lists of different lengths, since messages are matched by sender and order.
   void call(std::size_t bytes) {
     std::vector<chorale::outgoing> sends;
     std::vector<chorale::incoming> takes;

@@ -5,7 +5,7 @@
 namespace points {
 namespace {
 
-/// Half of the time to and fro, over the first `used` queue pairs of `way`.
+/// Half of the round-trip time over the first `used` queue pairs of `way`.
 class ping_pong final : public timed_by_one {
  public:
   ping_pong(const job& in, std::shared_ptr<wires> way, int used, const char* over)
@@ -17,7 +17,7 @@ class ping_pong final : public timed_by_one {
     const std::uint64_t messages = static_cast<std::uint64_t>(used_) * 2 + 1;
     std::string wrong;
     exchange(messages, bytes, [&](std::uint64_t number, bool before) {
-      // What comes back is what went there, and one more.
+      // The answer has the payload of the next number.
       if (before) return fill(way_->outgoing(number, bytes), number + static_cast<std::uint64_t>(rank()));
       if (way_->incoming().size() != bytes && wrong.empty())
         wrong = fmt::format("message {} has {} bytes, not {}", number, way_->incoming().size(), bytes);
@@ -32,8 +32,8 @@ class ping_pong final : public timed_by_one {
     exchange(static_cast<std::uint64_t>(calls), bytes, [](std::uint64_t, bool) {});
     return chorale::bench::seconds_since(begin) / 2;
   }
-  /// `each(number, true)` before message `number` is sent from here, `each(number, false)` when its answer
-  /// is here.
+  /// Calls `each(number, true)` before this rank sends message `number`, and `each(number, false)` when the
+  /// answer has arrived.
   template <class Each>
   void exchange(std::uint64_t messages, std::size_t bytes, Each&& each) {
     if (rank() > 1) return;

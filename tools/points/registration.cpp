@@ -1,4 +1,4 @@
-// P4 figure 4(b): the cost of registering memory, for which a copy is the alternative.
+// P4 figure 4(b): the cost of registering memory, compared with the alternative, a copy.
 #include <cstring>
 #include <optional>
 
@@ -23,7 +23,7 @@ class registering final : public timed_by_one {
         memory_(floats(in)),
         source_(floats(in)) {}
 
-  /// What was registered is written to by the device, and what was copied is compared.
+  /// The device writes to registered memory; copied memory is compared.
   std::string check(std::size_t bytes, team&) override {
     const auto source = std::as_writable_bytes(source_.span()).first(bytes);
     const auto target = std::as_writable_bytes(memory_.span()).first(bytes);
@@ -88,7 +88,7 @@ class registering final : public timed_by_one {
     ibv_wc wc{};
     while (done.poll({&wc, 1}).empty()) {
     }
-    // A failed one leaves the memory as it was, which the comparison tells.
+    // A failed write leaves the memory unchanged, which the comparison detects.
   }
 
   part what_;

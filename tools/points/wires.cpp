@@ -19,7 +19,7 @@ constexpr std::uint32_t there = 1U << 31;
 constexpr std::size_t grh_bytes = 40;
 constexpr std::size_t line = 64;
 
-/// What a rank tells of its end.
+/// The description of a rank's end.
 struct card {
   verbs::endpoint_address where;
 };

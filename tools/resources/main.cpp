@@ -1,4 +1,4 @@
-// chorale-resources: what a rank of each transport takes from the adapter, measured and by formula.
+// chorale-resources: the adapter resources of a rank on each transport, measured and by formula.
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
@@ -31,11 +31,11 @@ using chorale::model::resources;
 constexpr int limit = 8;
 constexpr int calls = 40;
 
-/// What rank 0 of a group has after alltoalls, in which each rank talks to every other.
+/// Resources of rank 0 after alltoalls, in which all ranks communicate with each other.
 struct measurement {
   int connections = 0;
   std::size_t registered = 0;
-  std::size_t total = 0;  ///< with what is not registered: packets of streams, queues as adapters have them
+  std::size_t total = 0;  ///< with unregistered memory: packets of streams, queues in adapters' layout
 };
 
 template <class Transport, class Group>
@@ -75,7 +75,7 @@ measurement measure(int ranks, const chorale::config& settings) {
   return result;
 }
 
-/// A row as tools/papers reads it (P5 figure 6(a)).
+/// A row in the format of tools/papers (P5 figure 6(a)).
 nlohmann::ordered_json point(const std::string& transport, int ranks, const measurement& measured) {
   return {{"contestant", transport},
           {"at", {{"connections", ranks - 1}}},
@@ -114,7 +114,7 @@ int main(int argc, char** argv) try {
   auto settings = chorale::config::from_environment();
   if (settings.device.empty()) settings.device = "soft0";
   constexpr int mtu = 4096;
-  // Under a launcher the processes of the job are the ranks, and their number the only size.
+  // Under a launcher the processes of the job are the ranks, and their number is the only group size.
   chorale::bootstrap::pmix job;
   const bool launched = job.size() > 1;
   if (launched) sizes = {job.size()};

@@ -17,12 +17,12 @@ namespace {
 
 namespace sim = chorale::simulation;
 
-/// Calls begin so long after one another, which is more than any lasts.
+/// Interval between the begins of calls, longer than any call.
 constexpr sim::duration apart = std::chrono::milliseconds{500};
-/// So long a rank answers others that make connections, after each call.
+/// Time after each call in which a rank answers connection requests.
 constexpr sim::duration attention = std::chrono::milliseconds{2};
 
-/// Waits for the beginning of call number `number`, from 1. Others may still want an answer of this rank.
+/// Waits for the begin of call number `number`, from 1. Others may still need answers of this rank.
 sim::instant begin_together(chorale::transport::rc& net, std::uint64_t number) {
   const sim::instant begin{apart * static_cast<std::int64_t>(number)};
   const auto heeded = sim::now() + attention;
@@ -34,8 +34,8 @@ sim::instant begin_together(chorale::transport::rc& net, std::uint64_t number) {
     throw std::runtime_error(fmt::format("call {} of rank {} has lasted until {} ns, longer than 500 ms",
                                          number - 1, net.rank(),
                                          sim::now().time_since_epoch().count() / 1000));
-  // What happens at one instant happens in the order in which it was asked for: in that of the ranks, as
-  // ghosts begin, so that both have the same message first where many are posted at once.
+  // Simultaneous events happen in the order in which they were scheduled: here in the order of the ranks, as
+  // with ghosts, so that in both models the same one of simultaneously posted messages is first.
   sim::compute(begin - sim::duration{net.size() - net.rank()} - sim::now());
   sim::compute(begin - sim::now());
   return begin;

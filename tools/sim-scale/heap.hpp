@@ -1,12 +1,12 @@
-// How much memory a simulation takes.
+// The heap memory of a simulation.
 #pragma once
 
 #include <cstddef>
 
 namespace sim_scale {
 
-/// Bytes that the heap of this program has had at most since this was called last. Counted by operators new
-/// and delete of its own, since the operating system knows the peak of the whole process alone. One thread.
+/// Peak size in bytes of this program's heap since the last call. Counted by its own operators new and
+/// delete, since the operating system only knows the peak over the whole run. One thread.
 [[nodiscard]] std::size_t take_peak_of_heap() noexcept;
 
 }  // namespace sim_scale

@@ -1,5 +1,5 @@
-// Collectives on groups of any size in virtual time, by ghosts: the table of all algorithms, and how well
-// ghosts and the full stack agree.
+// Collectives on groups of any size in virtual time, by ghosts: the table of all algorithms, and the
+// agreement of ghosts with the full stack.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -22,15 +22,16 @@ namespace {
 
 using namespace sim_scale;
 
-/// The first makes connections, the second registers what is left.
+/// The first call makes connections, the second registers the remaining memory.
 constexpr int calls = 3;
 
 double microseconds(chorale::simulation::duration d) {
   return static_cast<double>(d.count()) / 1e6;
 }
 
-/// Prints both models' times. Whether none differs by more than wanted. Registering memory costs nothing
-/// here: ghosts do not, and whether the full stack does depends on where temporary memory happens to lie.
+/// Prints both models' times. True if none differs by more than the tolerance. Registration costs nothing
+/// here: ghosts do not register, and whether the full stack does depends on the addresses of temporary
+/// memory.
 bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
            chorale::simulation::machine on) {
   on.adapter.registration = {};
@@ -42,7 +43,7 @@ bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
   for (const auto& one : all_of_them) {
     const auto sizes = one.what == chorale::operation::barrier ? std::vector<std::size_t>{0} : wanted.sizes;
     for (const int ranks : wanted.ranks) {
-      // The same calls before, so that blocks are acknowledged in the same calls.
+      // With the same earlier calls, so that blocks are acknowledged in the same calls.
       const auto full = one.by_full_stack(on, ranks, sizes, calls);
       const auto ghosts = one.by_ghosts(on, ranks, sizes, calls);
       for (std::size_t i = 0; i < sizes.size(); ++i) {

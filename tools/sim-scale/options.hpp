@@ -1,4 +1,4 @@
-// What sim-scale is asked for.
+// The options of sim-scale.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -11,9 +11,9 @@
 namespace sim_scale {
 
 struct options {
-  std::string command;  ///< as it was given
+  std::string command;  ///< the command line
   std::string machine = "hdr-64core";
-  int ranks_per_host = 0;               ///< 0: as many as the machine says
+  int ranks_per_host = 0;               ///< 0: as the machine specifies
   std::vector<std::string> operations;  ///< all, if empty
   std::string algorithm;                ///< all, if empty
   std::vector<int> ranks{2, 4, 8, 16, 32, 64};
@@ -21,14 +21,14 @@ struct options {
   bool agreement = false;
   double tolerance = 10;  ///< percent
   std::string table;      ///< a file to write
-  double events = 200;    ///< millions that one simulation may take, by those of fewer ranks
-  double behind = 1e9;    ///< the fastest on fewer ranks, so many times
-  double gibibytes = 12;  ///< likewise, of the heap
+  double events = 200;    ///< limit in millions for one simulation, extrapolated from fewer ranks
+  double behind = 1e9;    ///< omits algorithms that took this multiple of the fastest on fewer ranks
+  double gibibytes = 12;  ///< limit of the heap, likewise
 };
 
 void add_options(CLI::App& app, options& o);
 
-/// Those of all candidates that are asked for.
+/// The candidates that the options select.
 std::vector<candidate> selected(const options& o);
 
 }  // namespace sim_scale

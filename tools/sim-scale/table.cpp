@@ -27,11 +27,12 @@ using situation = std::tuple<chorale::operation, int, std::size_t>;
 using times = std::map<std::string, double>;
 using table = std::map<situation, times>;
 
-/// What simulations of ever more ranks have taken: events, or bytes.
+/// The cost of simulations of increasing numbers of ranks: events, or bytes.
 class effort {
  public:
   void took(int ranks, double amount) { before_ = std::exchange(last_, {ranks, std::max(amount, 1.0)}); }
-  /// Of `ranks`, by how it grew last; until that is known, as it does where it does so most: of alltoalls.
+  /// Extrapolated to `ranks` by the latest growth; until that is known, by the growth of alltoalls, the
+  /// fastest.
   [[nodiscard]] double expected(int ranks) const {
     if (last_.ranks == 0) return 0;
     double power = 2;
@@ -51,7 +52,7 @@ class effort {
   simulated last_;
 };
 
-/// The time of the processor: others may use it, too.
+/// Processor time, since other programs may use the processor, too.
 double processor_seconds() {
   rusage used{};
   getrusage(RUSAGE_SELF, &used);
@@ -61,18 +62,18 @@ double processor_seconds() {
   return seconds(used.ru_utime) + seconds(used.ru_stime);
 }
 
-/// An algorithm on ever more ranks, at one size.
+/// An algorithm on increasing numbers of ranks, at one size.
 struct contender {
   const candidate* is;
   effort events{};
   effort memory{};
-  double behind = 1;  ///< its time by that of the fastest, on as many ranks as were simulated last
+  double behind = 1;  ///< ratio of its time to the fastest, on the last simulated number of ranks
 };
 
-/// Says so if it is.
+/// Whether it is left out; prints that.
 bool is_left_out(const contender& one, const options& wanted, int ranks, std::size_t bytes) {
   const double events = one.events.expected(ranks) / 1e6;
-  // Payloads are in memory that all ranks share: what one sends, receives and puts aside.
+  // All ranks share the memory of payloads: the operands, results and scratch of one rank.
   const auto payload = 3 * static_cast<double>(room_for(one.is->what, ranks, bytes));
   const double gibibytes = (one.memory.expected(ranks) + payload) / (1 << 30);
   std::string why;
@@ -86,7 +87,7 @@ bool is_left_out(const contender& one, const options& wanted, int ranks, std::si
   return true;
 }
 
-/// Simulates it, and prints what that took. @returns microseconds.
+/// Simulates it, and prints the cost of the simulation. @returns microseconds.
 double try_out(contender& one, const chorale::simulation::machine& on, int ranks, std::size_t bytes) {
   (void)take_peak_of_heap();
   const double begin = processor_seconds();
@@ -109,8 +110,8 @@ double fastest(const times& by) {
       ->second;
 }
 
-/// Whether it is known who wins at a point where not all algorithms were simulated: the others took twice the
-/// time of the fastest, or more, on the most ranks on which they were.
+/// Whether the winner is certain at a point where not all algorithms were simulated: on the largest group on
+/// which the others were simulated, they took at least twice the time of the fastest.
 bool is_decided(const table& all, const situation& where, const std::set<std::string>& names) {
   const auto& [what, ranks, bytes] = where;
   for (const auto& name : names) {
@@ -125,8 +126,8 @@ bool is_decided(const table& all, const situation& where, const std::set<std::st
   return true;
 }
 
-/// Leaves out numbers of ranks at which it is known who wins for short messages alone: whoever has a table
-/// takes the winner of the longest size for all that are longer. The longest size of all may be missing.
+/// Removes numbers of ranks at which only the winners for short messages are certain: users of a table apply
+/// the winner of its longest size to all longer messages. The longest size of all may be missing.
 void drop_short_alone(table& known, const std::vector<std::size_t>& sizes) {
   std::map<std::pair<chorale::operation, int>, std::size_t> counts;
   for (const auto& [where, by] : known) ++counts[{std::get<0>(where), std::get<1>(where)}];
@@ -136,7 +137,7 @@ void drop_short_alone(table& known, const std::vector<std::size_t>& sizes) {
   });
 }
 
-/// The points at which it is known who wins.
+/// The points at which the winner is certain.
 table decided(const table& all) {
   std::map<chorale::operation, std::set<std::string>> names;
   for (const auto& [where, by] : all)
@@ -157,7 +158,7 @@ void print_winners(const table& all) {
   }
 }
 
-/// By numbers of ranks, as a table is put together.
+/// Writes the table, one number of ranks at a time.
 void write_tuning(const options& wanted, const table& all, const chorale::simulation::machine& on) {
   const bool crowded = on.ranks_per_host > on.host.cores;
   std::map<int, std::vector<bench::row>> rows;
@@ -169,7 +170,7 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
       one.algorithm = name;
       one.transport = "rc";
       one.bytes = bytes;
-      one.median = one.wall = std::round(time * 1e3) / 1e3;  // to a nanosecond
+      one.median = one.wall = std::round(time * 1e3) / 1e3;  // rounded to a nanosecond
       rows[ranks].push_back(std::move(one));
     }
   }
@@ -207,7 +208,7 @@ void make_table(const options& wanted, const std::vector<candidate>& candidates,
     }
     auto of_this = decided(all);
     drop_short_alone(of_this, wanted.sizes);
-    // What is known is kept, though a later operation should take too long.
+    // Written after each operation, in case a later one takes too long.
     if (!wanted.table.empty()) write_tuning(wanted, of_this, on);
     known.insert(of_this.begin(), of_this.end());
   }

@@ -9,8 +9,8 @@
 
 namespace sim_scale {
 
-/// Prints the time of each algorithm on each group, at each size, with what simulating it took, and which is
-/// the fastest; writes `wanted.table` if that is asked for.
+/// Prints the time of each algorithm on each group and at each size, the cost of its simulation, and the
+/// fastest one; writes `wanted.table` if given.
 void make_table(const options& wanted, const std::vector<candidate>& candidates,
                 const chorale::simulation::machine& on);
 

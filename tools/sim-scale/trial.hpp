@@ -14,15 +14,15 @@
 
 namespace sim_scale {
 
-/// Whether an operation has a block for each rank on some rank.
+/// Whether some rank has a block for each rank.
 constexpr bool is_of_blocks(chorale::operation what) noexcept {
   using chorale::operation;
   return what == operation::allgather || what == operation::alltoall || what == operation::gather ||
          what == operation::scatter || what == operation::reduce_scatter;
 }
 
-/// Begins a call of Algorithm on `bytes`, of a message or of each block, a multiple of 4; root 0. `in` and
-/// `out` have room for it, and do not overlap.
+/// Begins a call of Algorithm with root 0. `bytes`: of the message or of each block, a multiple of 4. `in`
+/// and `out` are large enough (`room_for`) and do not overlap.
 template <class Algorithm, class Net>
 chorale::task<> begin(Net& net, chorale::call_id now, std::size_t bytes, std::span<std::byte> in,
                       std::span<std::byte> out) {
@@ -59,12 +59,12 @@ chorale::task<> begin(Net& net, chorale::call_id now, std::size_t bytes, std::sp
     return chorale::start<Algorithm>(net, now, std::span<const std::byte>{mine}, mine, add, true);
 }
 
-/// Room that `begin` needs, in each of its buffers.
+/// Bytes that `begin` needs in each of its buffers.
 inline std::size_t room_for(chorale::operation what, int ranks, std::size_t bytes) noexcept {
   return is_of_blocks(what) ? static_cast<std::size_t>(ranks) * bytes : bytes;
 }
 
-/// The call as all ranks name it.
+/// The call as it is the same on all ranks.
 inline chorale::call named(chorale::operation what, std::size_t bytes) noexcept {
   return {.what = what, .root = 0, .bytes = bytes};
 }

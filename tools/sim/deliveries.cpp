@@ -12,8 +12,8 @@ bool is_of_answer(activity what) noexcept {
   return what >= activity::answer_leave;
 }
 
-/// The last notes on the stages of a message before it was placed. A copy of a multicast has no other between
-/// its last two.
+/// The last records of the stages of a message before it was placed. A copy of a multicast has no other
+/// record between its last two.
 struct under_way {
   record leave;
   bool has_left = false;

@@ -1,4 +1,4 @@
-// The messages of a simulation, put together from the notes on their stages.
+// The messages of a simulation, assembled from the records of their stages.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace seeing {
 
 namespace sim = chorale::simulation;
 
-/// A message, or an answer to one, that has come; of a multicast, one for each who got it.
+/// A message, or an answer to one, that has arrived; for a multicast, one per receiver.
 struct delivery {
   std::uint64_t number = 0;
   bool answer = false;
@@ -18,20 +18,20 @@ struct delivery {
   int to = -1;
   std::uint16_t thread = 0;  ///< of the rank that posted it
   std::uint64_t bytes = 0;
-  sim::instant posted{};   ///< of an answer: when the request was there
+  sim::instant posted{};   ///< for an answer: when the request had arrived
   sim::instant leaves{};   ///< its first byte
   sim::instant arrives{};  ///< its last byte
   sim::instant seen{};
 };
 
-/// Those of which all is in the window, in the order in which they were seen; acknowledgements among them.
+/// Messages entirely within the window, in the order in which they were seen; includes acknowledgements.
 struct delivered {
   std::vector<delivery> all;
-  /// How many there are besides of which a part is in the window, acknowledgements not counted.
+  /// Number of further messages that are partly in the window, without acknowledgements.
   std::uint64_t over_the_edge = 0;
 };
 
-/// No record of the window may be missing.
+/// Precondition: no record of the window is missing.
 delivered find_deliveries(const sim::recorder& notes, const sim::window& of);
 
 /// Microseconds.

@@ -31,15 +31,15 @@ struct operation {
   int peer = -1;
 };
 
-/// What one processor does.
+/// The program of one processor.
 struct processor_program {
   std::vector<operation> operations;
-  std::vector<const record*> work;  ///< besides sending and receiving, in the order of time
+  std::vector<const record*> work;  ///< other work than sending and receiving, in the order of time
 };
 
 struct rank_program {
   std::map<int, processor_program> processors;
-  /// Of what its adapter answers: the request, and the answer.
+  /// Requests that its adapter answers, with the answers.
   std::vector<std::pair<operation, operation>> answers;
 };
 
@@ -57,7 +57,7 @@ bool is_work(activity what) {
   }
 }
 
-/// The model's time of a message has a term for all of its bytes but the first: there has to be one.
+/// At least 1: the model's time of a message has a term for all its bytes but the first.
 std::uint64_t size_of(const delivery& one) {
   return std::max<std::uint64_t>(one.bytes, 1);
 }
@@ -101,10 +101,10 @@ class schedule {
     left_out_ += messages.over_the_edge;
   }
 
-  /// How many messages it has, and how many it has not since a part of them is outside of the window.
+  /// Number of messages, and of messages omitted because they are partly outside the window.
   [[nodiscard]] std::uint64_t messages() const noexcept { return tags_; }
   [[nodiscard]] std::uint64_t left_out() const noexcept { return left_out_; }
-  /// Bytes of the longest.
+  /// Bytes of the longest message.
   [[nodiscard]] std::uint64_t longest() const noexcept { return longest_; }
 
   std::string text(int rank) {
@@ -128,7 +128,7 @@ class schedule {
   processor_program& program_of(int rank, int thread) {
     return programs_[static_cast<std::size_t>(rank)].processors[thread];
   }
-  /// Whom what came has woken, else the program of the rank.
+  /// The helper that the message has woken, otherwise the program of the rank.
   [[nodiscard]] int taker(int rank, std::uint64_t message) const {
     const auto found = woken_.find({rank, message});
     return found == woken_.end() ? 0 : found->second;
@@ -154,9 +154,9 @@ class schedule {
                        cpu == 0 ? "" : fmt::format(" cpu {}", cpu));
   }
 
-  /// Its operations behind each other, with its work between them.
+  /// The operations in sequence, with the work between them.
   std::string text_of(processor_program& program, int cpu, int& label) const {
-    // At one instant sends come first: what they wait for has come before.
+    // Of simultaneous operations, sends come first: the messages that they depend on arrived earlier.
     std::sort(program.operations.begin(), program.operations.end(), [](const auto& a, const auto& b) {
       return std::tie(a.at, a.receives, a.tag) < std::tie(b.at, b.receives, b.tag);
     });

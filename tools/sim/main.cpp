@@ -1,4 +1,4 @@
-// chorale-sim: chorale-bench's table of a machine that is simulated.
+// chorale-sim: the table of chorale-bench for a simulated machine.
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -21,21 +21,21 @@ namespace sim = chorale::simulation;
 
 namespace {
 
-/// So many ranks agree on what they measure by a communicator of their own, as those of chorale-bench do. Of
-/// more it would take as long to simulate as all that is measured.
+/// Up to this number, ranks agree through an additional communicator, as in chorale-bench. With more,
+/// simulating it would take as long as the measurement.
 constexpr int most_with_a_communicator_more = 128;
 
 struct options : bench::program_options {
   std::string machine;
   int ranks = 0;
-  int ranks_per_host = 0;  ///< 0: as many as the machine says
+  int ranks_per_host = 0;  ///< 0: as the machine specifies
   std::uint64_t seed = 1;
   bool links = false;
   seeing::wishes wishes;
 };
 
 void add_options(CLI::App& app, options& o) {
-  // Virtual time is the same each time: what more calls would tell is how they follow each other.
+  // Virtual time is reproducible: more calls would only show how calls follow each other.
   o.limit.iterations = 4;
   o.limit.samples = 1;
   o.limit.warmup = 2;
@@ -52,7 +52,7 @@ void add_options(CLI::App& app, options& o) {
   seeing::add_options(app, o.wishes);
 }
 
-/// @returns what is wrong with the options, empty if nothing is; the machine is then read.
+/// Reads the machine. @returns the error in the options; empty if there is none.
 std::string read_machine(const options& o, sim::machine& into) {
   if (o.machine.empty()) return "--machine is required: it names what is simulated";
   if (o.ranks == 0) return "--ranks is required";
@@ -67,7 +67,7 @@ std::string read_machine(const options& o, sim::machine& into) {
   if (o.ranks > room)
     return fmt::format("--ranks {}: {} has {} hosts with {} ranks each", o.ranks, into.name, into.hosts,
                        into.ranks_per_host);
-  // Only what is measured needs them: joining uses datagrams on every simulated machine.
+  // Only measured transports need it: joining uses datagrams on every simulated machine.
   for (const std::string& transport : o.wanted.transports)
     if (!into.adapter.datagrams && !transport.starts_with("rc"))
       return fmt::format("--transport {}: the adapters of {} have no datagrams, which it needs", transport,
@@ -118,8 +118,8 @@ int run(const options& o, const sim::machine& on) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // There is one device, and it is simulated: a choice that was made for real ones is none here, nor for
-  // the options, which begin with the settings of the environment.
+  // Only the simulated device exists: ignore a choice made for real devices, before the options read their
+  // defaults from the environment.
   unsetenv("CHORALE_DEVICE");
   CLI::App app{
       "Measures Chorale's collectives in virtual time, on a machine that need not be here:\n"

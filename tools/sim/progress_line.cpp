@@ -39,7 +39,7 @@ void progress_line::print(sim::instant now, std::uint64_t events) {
   const auto text = fmt::format("{:.3f} ms of virtual time, {:.1f} M events, {:.2f} M events/s",
                                 static_cast<double>(now.time_since_epoch().count()) / 1e9, count / 1e6,
                                 count / 1e6 / seconds);
-  // The table's next row, which is longer, goes over it.
+  // The table's next row is longer and overwrites it.
   if (terminal_) std::fputs("\r\033[K", stderr);
   chorale::say(stderr, "{}", text);
   std::fputs(terminal_ ? "\r" : "\n", stderr);

@@ -1,4 +1,4 @@
-// How far a simulation is, on standard error.
+// The progress of a simulation, on standard error.
 #pragma once
 
 #include <chrono>
@@ -10,26 +10,26 @@ namespace seeing {
 
 namespace sim = chorale::simulation;
 
-/// "1.250 ms of virtual time, 3.2 M events, 1.1 M events/s", at most once a second; on a terminal one line
-/// that what is printed next goes over.
+/// "1.250 ms of virtual time, 3.2 M events, 1.1 M events/s", at most once a second; on a terminal, a line
+/// that later output overwrites.
 class progress_line {
  public:
-  /// `wanted`: even if standard error is no terminal.
+  /// `wanted`: print even if standard error is not a terminal.
   explicit progress_line(bool wanted);
   progress_line(const progress_line&) = delete;
   progress_line& operator=(const progress_line&) = delete;
   ~progress_line() { wipe(); }
 
-  /// Whether there is anybody to see it.
+  /// Whether progress is printed.
   [[nodiscard]] bool is_on() const noexcept { return on_; }
   void step(sim::instant now, std::uint64_t events);
-  /// All has ended: a last line, or none any more on a terminal.
+  /// The simulation has ended: prints a last line, or erases the line on a terminal.
   void finish(sim::instant now, std::uint64_t events);
 
  private:
   using real_clock = std::chrono::steady_clock;
   void print(sim::instant now, std::uint64_t events);
-  /// What is printed next begins a line of its own.
+  /// Erases the line, so that other output begins a new line.
   void wipe();
 
   bool terminal_;

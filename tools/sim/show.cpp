@@ -27,21 +27,21 @@ std::string name_of(const bench::contestant& one, std::size_t bytes) {
   return text;
 }
 
-/// A window, and what it is of.
+/// A window, and its meaning.
 struct stretch {
   sim::window of;
   std::string name;
-  std::vector<sim::phase_record> phases;  ///< whose window it is, if it is that of phases
+  std::vector<sim::phase_record> phases;  ///< the phases that it covers, if any
 };
 
-/// What the last phase of that name was on all ranks.
+/// The last phase of that name, over all ranks.
 stretch of_phase(const sim::recorder& notes, const std::string& phase, std::string name) {
   auto phases = notes.last_phases(phase);
   const auto all = window_of(phases);
   return {all, std::move(name), std::move(phases)};
 }
 
-/// Refuses a window of which records are gone.
+/// Rejects a window with missing records.
 stretch require_whole(const sim::recorder& notes, stretch found, int ranks) {
   const bool ranks_gone = !found.phases.empty() && found.phases.size() != static_cast<std::size_t>(ranks);
   if (ranks_gone || found.of.begin < notes.complete_since())
@@ -95,7 +95,7 @@ void phases_of_bench::call_ends() {
 
 bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks, bench::facts about) {
   bool all_shown = true;
-  // One that fails does not keep the others, which a long simulation may have been for.
+  // One that fails must not prevent the others, which may be the result of a long simulation.
   const auto attempt = [&](const auto& action) {
     try {
       action();

@@ -1,4 +1,4 @@
-// What happened in the simulation of a benchmark, shown as is wished.
+// Shows the events in the simulation of a benchmark, as requested.
 #pragma once
 
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace seeing {
 
-/// Tells the recorder of one rank's samples and calls.
+/// Reports one rank's samples and calls to the recorder.
 class phases_of_bench final : public bench::onlooker {
  public:
   void sample_begins(const bench::contestant& of, std::size_t bytes) override;
@@ -25,9 +25,9 @@ class phases_of_bench final : public bench::onlooker {
   std::optional<sim::phase> call_;
 };
 
-/// Writes the files, and prints where they are and the critical path. What cannot be shown is said on
-/// standard error, with the reason; the others are shown all the same.
-/// @returns whether all could be shown.
+/// Writes the files, and prints their names and the critical path. A request that fails is reported on
+/// standard error, with the reason; the others are still fulfilled.
+/// @returns whether all succeeded.
 [[nodiscard]] bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, int ranks,
                         bench::facts about);
 

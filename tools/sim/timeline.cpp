@@ -29,10 +29,10 @@ constexpr double row = 24;
 constexpr double bar = 14;
 constexpr double helpers_bar = 4;
 constexpr double bottom = 56;
-/// What is shorter is drawn as long: nothing is left out.
+/// Minimal width of a shape, so that short ones stay visible.
 constexpr double least_width = 0.1;
 
-/// What is drawn in one colour.
+/// A colour and its meaning.
 struct paint {
   const char* colour;
   const char* words;
@@ -88,7 +88,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// 1, 2 or 5 times a power of ten, so that there are about ten.
+/// 1, 2 or 5 times a power of ten, for about ten ticks.
 double tick_for(double length) {
   const double rough = length / 10;
   const double power = std::pow(10, std::floor(std::log10(rough)));

@@ -21,11 +21,11 @@ using sim::activity;
 using sim::instant;
 using sim::record;
 
-/// Threads of a rank's process: its own have their numbers, then come its lanes.
+/// Thread numbers in a rank's process: its threads keep theirs, followed by the lanes.
 constexpr int first_lane = 1000;
 constexpr int first_answer_lane = 100'000;
 
-/// The lines of a trace file, written one by one: a trace may be larger than what is kept of it in memory.
+/// The lines of a trace file, written one by one: a trace may be larger than its records in memory.
 class events {
  public:
   explicit events(const std::string& file) : out_(file) { out_.write("{\"traceEvents\":[\n"); }
@@ -77,7 +77,7 @@ bool overlaps(instant begin, instant end, const sim::window& of) {
   return begin < of.end && end > of.begin;
 }
 
-/// What ranks do, and the phases that they are in.
+/// Adds the activity of ranks, and their phases.
 void add_processors(events& to, const sim::recorder& notes, const sim::window& of,
                     std::set<std::pair<int, int>>& threads) {
   for (const auto& one : notes.phases()) {
@@ -89,7 +89,7 @@ void add_processors(events& to, const sim::recorder& notes, const sim::window& o
     if (is_of_message(one.what) || !overlaps(one.begin, one.end, of)) continue;
     threads.emplace(one.rank, one.thread);
     const bool waits = is_wait(one.what);
-    // A helper may wait for much longer than the window is, which would then be a speck in the picture.
+    // A helper's wait may be much longer than the window, which would then be a speck in the picture.
     const instant begin = waits ? std::max(one.begin, of.begin) : one.begin;
     const instant end = waits ? std::min(one.end, of.end) : one.end;
     auto event = slice(name(one.what), waits ? "wait" : "work", one.rank, one.thread, begin, end);
@@ -105,8 +105,7 @@ void add_processors(events& to, const sim::recorder& notes, const sim::window& o
   }
 }
 
-/// Slices of a thread lie within each other or apart: messages of a rank that overlap go to lanes of their
-/// own.
+/// Slices of one thread must be nested or disjoint: overlapping messages of a rank get separate lanes.
 class lanes {
  public:
   int take(int rank, bool answer, instant begin, instant end) {
@@ -142,10 +141,10 @@ void add_messages(events& to, std::vector<delivery> all, std::set<std::pair<int,
   }
 }
 
-/// Arrows from the call that posted a message to where its target saw it.
+/// Adds arrows from the call that posted a message to the point where its target saw it.
 void add_flows(events& to, const sim::recorder& notes, const std::vector<delivery>& all) {
   std::map<std::uint64_t, const record*> posts;
-  std::map<std::pair<int, std::uint64_t>, int> waits;  // by rank and message: the thread that it woke
+  std::map<std::pair<int, std::uint64_t>, int> waits;  // by rank and message: the woken thread
   for (const record& one : notes.records()) {
     if (one.what == activity::post) posts[one.message] = &one;
     if (one.what == activity::wait_for_message) waits[{one.rank, one.message}] = one.thread;

@@ -77,7 +77,7 @@ sim::window parse_window(const std::string& text) {
     if (first >= text.size() || text[first] != ',') throw refuse();
     std::size_t rest = 0;
     const double to = std::stod(text.substr(first + 1), &rest);
-    // Eleven days at most: picoseconds then fit into 64 bits.
+    // At most eleven days, so that picoseconds fit into 64 bits.
     if (first + 1 + rest != text.size() || !(from >= 0) || !(to > from) || !(to < 1e12)) throw refuse();
     const sim::window found{microseconds(from), microseconds(to)};
     if (found.end <= found.begin) throw refuse();

@@ -1,4 +1,4 @@
-// What chorale-sim is to show of what happened, besides times.
+// The requests to chorale-sim for more than times.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -16,22 +16,22 @@ struct wishes {
   std::string timeline;
   std::string goal;
   bool critical_path = false;
-  std::string stretch;  ///< "call", "sample", "all" or "FROM,TO"; empty: as is usual for each
+  std::string stretch;  ///< "call", "sample", "all" or "FROM,TO"; empty: the default of each output
   std::size_t records = sim::recorder::usual_bound;
 
-  /// Whether files are to be written.
+  /// Whether files are requested.
   [[nodiscard]] bool writes() const noexcept { return !trace.empty() || !timeline.empty() || !goal.empty(); }
-  /// Whether anything is to be noted.
+  /// Whether records are needed.
   [[nodiscard]] bool any() const noexcept { return critical_path || writes(); }
 };
 
 void add_options(CLI::App& app, wishes& w);
 
-/// Tries whether files can be written, before the run. @returns what is wrong, empty if nothing is.
+/// Checks before the run whether the files can be written. @returns the error; empty if there is none.
 std::string find_fault(const wishes& w, int ranks);
 
-/// What `w.stretch` means, if it is "FROM,TO" in microseconds; an empty window if it is not.
-/// @throws std::invalid_argument saying what it has to be.
+/// The window of a text "FROM,TO" in microseconds; an empty window for other texts.
+/// @throws std::invalid_argument naming the expected form.
 sim::window parse_window(const std::string& text);
 
 }  // namespace seeing

@@ -17,7 +17,7 @@ using sim::activity;
 using sim::duration;
 using sim::path_part;
 
-/// So many ranks are named with what each has of a share.
+/// Number of ranks named with their parts of a share.
 constexpr std::size_t named_ranks = 3;
 
 const char* words_for(const path_part& part) {

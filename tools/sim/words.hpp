@@ -9,8 +9,8 @@ namespace seeing {
 
 namespace sim = chorale::simulation;
 
-/// Shares of what is on it, the largest first, and the messages on it in the order of time. `of` says what it
-/// is the path of. @throws std::logic_error if the parts are not the whole.
+/// The shares of activities on the path, the largest first, and the messages on it in the order of time.
+/// `of`: the name of the window. @throws std::logic_error if the parts do not add up to the whole.
 std::string in_words(const sim::critical_path& path, const std::string& of);
 
 }  // namespace seeing

@@ -9,7 +9,7 @@
 namespace status {
 namespace {
 
-/// Sets that are united, by number.
+/// Disjoint sets of numbers (union-find).
 class united {
  public:
   explicit united(std::size_t n) : parents_(n) {
@@ -47,7 +47,7 @@ void group_communicators(job& j) {
     c.ranks = std::move(members);
     j.communicators.push_back(std::move(c));
   }
-  // By the lowest process, then in the order of their memory, which is about that of their making.
+  // By the lowest process, then by address, which is roughly the order of creation.
   std::stable_sort(j.communicators.begin(), j.communicators.end(), [&j](const auto& a, const auto& b) {
     const place& x = j.places[a.ranks.front()];
     const place& y = j.places[b.ranks.front()];
@@ -124,7 +124,7 @@ void graph::find_cycles() {
     }
     if (marks[i] == mark::open && leads_on(i)) {
       const auto begin = std::find(path.begin(), path.end(), i);
-      // A circle that is met for the first time is on this path.
+      // A new cycle lies on this path.
       if (begin != path.end()) {
         cycles_.emplace_back(begin, path.end());
         for (auto one = begin; one != path.end(); ++one) in_cycle_[*one] = true;
@@ -143,7 +143,7 @@ std::size_t graph::waiters(std::size_t place) const {
     for (const auto one : before_[i])
       if (all.insert(one).second) open.push_back(one);
   }
-  // A communicator that its thread does not use just now waits for nobody by itself.
+  // A communicator that its thread is not using does not wait by itself.
   return static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [this](std::size_t i) { return steps_[i].what != step::kind::waits_other; }));
 }

@@ -1,4 +1,4 @@
-// Who waits for whom.
+// The wait-for graph.
 #pragma once
 
 #include <cstddef>
@@ -9,14 +9,14 @@
 
 namespace status {
 
-/// The ranks of one communicator, in order; those of this host that could be read.
+/// The readable ranks of one communicator on this host, in order.
 struct communicator {
   std::uint64_t group = 0;
   std::string label;
   int size = 1;
   int hosts = 1;
   std::vector<std::size_t> ranks;  ///< indices of places
-  std::vector<int> gone;           ///< ranks that were on this host, and are not seen
+  std::vector<int> gone;           ///< ranks that were on this host, and are no longer found
 };
 
 /// Processes that have communicators with each other.
@@ -26,36 +26,37 @@ struct job {
   std::vector<communicator> communicators;
 };
 
-/// Sorts processes into jobs: those that share a communicator, be it by others, belong together.
+/// Groups processes into jobs: processes that share a communicator, directly or transitively, belong
+/// together.
 std::vector<job> jobs_of(const std::vector<process>& all);
 
-/// Where a chain of waits goes on from a place.
+/// The continuation of a chain of waits at a place.
 struct step {
   enum class kind {
     waits,        ///< for the place `next`
-    waits_other,  ///< its thread does, at the place `next`, in another communicator
-    unseen,       ///< for a rank that is not seen here
+    waits_other,  ///< its thread waits in another communicator, at the place `next`
+    unseen,       ///< for a rank that is not visible here
     any,          ///< for any rank
-    late,         ///< it waits for nobody
+    late,         ///< it does not wait
   };
   kind what = kind::late;
   std::size_t next = 0;
 };
 
-/// The wait-for graph of a job: each place leads to one other, or nowhere. Only waits that stood between two
-/// looks count; others are on their way.
+/// The wait-for graph of a job: each place leads to at most one other. Only waits that persist between two
+/// looks count; others are making progress.
 class graph {
  public:
   explicit graph(const job& of);
 
   [[nodiscard]] const step& from(std::size_t place) const { return steps_[place]; }
-  /// Places whose steps lead in a circle: none of them goes on by itself. Each circle once.
+  /// Cycles of places, none of which can continue by itself. Each cycle once.
   [[nodiscard]] const std::vector<std::vector<std::size_t>>& cycles() const noexcept { return cycles_; }
-  /// Where chains end outside of cycles, with at least one place that waits for it.
+  /// Ends of chains outside cycles, if at least one place waits for them.
   [[nodiscard]] const std::vector<std::size_t>& ends() const noexcept { return ends_; }
   /// Places that lead to this one directly.
   [[nodiscard]] const std::vector<std::size_t>& before(std::size_t place) const { return before_[place]; }
-  /// How many wait for it, directly or by others.
+  /// Number of places that wait for it, directly or indirectly.
   [[nodiscard]] std::size_t waiters(std::size_t place) const;
   [[nodiscard]] bool is_in_cycle(std::size_t place) const { return in_cycle_[place]; }
 

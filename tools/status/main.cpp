@@ -1,4 +1,4 @@
-// chorale-status: what the ranks of running jobs are doing, and who waits for whom.
+// chorale-status: the current calls of ranks in running jobs, and the ranks that they wait for.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -22,7 +22,7 @@ std::string name_of_user(unsigned user) {
   return found == nullptr ? fmt::format("number {}", user) : std::string{found->pw_name};
 }
 
-/// Why nothing can be shown of that process; empty if something can.
+/// Why the process cannot be shown; empty if it can.
 std::string refusal(int pid) {
   const auto who = status::identify(pid);
   if (!who) return fmt::format("there is no process {} here", pid);
@@ -34,7 +34,7 @@ std::string refusal(int pid) {
   return {};
 }
 
-/// Whether a process is `ancestor`, or was started by it, be it by others.
+/// Whether a process is `ancestor` or a descendant of it.
 bool descends(int pid, int ancestor) {
   for (int i = 0; i < most_generations && pid > 0; ++i) {
     if (pid == ancestor) return true;

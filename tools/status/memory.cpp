@@ -35,7 +35,7 @@ std::string text_of(const std::array<char, n>& bytes) {
   return chorale::printable(std::string_view{bytes.data(), strnlen(bytes.data(), n)});
 }
 
-/// Time since a reading of the clock; zero if that cannot be.
+/// Time since a reading of the clock; zero if that is in the future.
 std::chrono::nanoseconds since(chorale::clock::rep then) {
   const std::chrono::nanoseconds now = chorale::clock::now().time_since_epoch();
   const std::chrono::nanoseconds at{then};
@@ -51,7 +51,7 @@ std::optional<chorale::call> known_call(const status_page& page, std::uint64_t n
 }
 
 void take_waits(const status_slot& s, place& p) {
-  // What a wait said that ended by a failure still stands there.
+  // After a failure, the slot still shows the wait that the failure ended.
   if (p.failure) return;
   const auto peer = s.page.waits_for(chorale::clock::now());
   p.waits_for = peer >= 0 && peer < p.size ? peer : peer == status_page::for_any ? for_any : for_none;
@@ -62,7 +62,7 @@ void take_waits(const status_slot& s, place& p) {
   if (p.waited < p.waited.zero() || p.waited > longest) p.waited = p.waited.zero();
 }
 
-/// What is in a copy of a slot; nothing if nobody uses it, or it makes no sense.
+/// The content of a copy of a slot; nothing if the slot is unused or invalid.
 std::optional<place> place_in(const status_slot& s) {
   const auto version = s.version.load();
   if (version == 0 || version % 2 != 0 || s.size < 1 || s.size > most_ranks || s.rank < 0 ||
@@ -90,7 +90,7 @@ std::optional<place> place_in(const status_slot& s) {
   return p;
 }
 
-/// Reads a slot until it was the same twice in what the rest depends on.
+/// Reads a slot until two successive copies agree on its version.
 std::optional<place> read_place(int fd, std::size_t offset) {
   constexpr int attempts = 8;
   const auto first = std::make_unique<status_slot>();
@@ -111,7 +111,7 @@ std::optional<place> read_place(int fd, std::size_t offset) {
   return p;
 }
 
-/// Its number in its own namespace, by which it calls itself; its number here where that is not told.
+/// The process's PID in its own namespace, or `pid` if that is unknown.
 int own_number(int pid) {
   std::istringstream status{chorale::detail::text_of_system(fmt::format("/proc/{}/status", pid))};
   for (std::string line; std::getline(status, line);)
@@ -134,7 +134,7 @@ void read_file(int descriptor, process& of) {
     of.problem = "its memory for chorale-status holds something else";
     return;
   }
-  // A child of fork() that has not let go of it yet.
+  // A child of fork() that has not replaced the memory yet.
   if (header.pid != own_number(of.pid)) return;
   if (header.layout != status_header::expected_layout || header.slot_bytes != status_slot_bytes ||
       header.slots != status_slots || static_cast<std::uint64_t>(s.st_size) < status_memory_bytes) {

@@ -1,12 +1,12 @@
-// The memory in which a process tells of its communicators.
+// The memory in which a process publishes its communicators.
 #pragma once
 
 #include "seen.hpp"
 
 namespace status {
 
-/// Reads it, wherever the process has it open. Copies bytes and believes none of them: ranks, calls and
-/// texts that cannot be are left out or made visible.
+/// Reads that memory of a process, by whatever descriptor it is open. Copies the bytes and validates them:
+/// invalid ranks and calls are omitted, control characters in texts made visible.
 void read_places(process& of);
 
 }  // namespace status

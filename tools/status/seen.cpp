@@ -17,11 +17,11 @@
 namespace status {
 namespace {
 
-/// Name, state and parent of a process or thread by its stat file (proc(5)).
+/// Name, state and parent of a process or thread, from its stat file (proc(5)).
 bool read_stat(const std::string& path, identity& to) {
   const std::string text = chorale::detail::text_of_system(path);
   const auto begin = text.find('(');
-  const auto end = text.rfind(')');  // the name may hold anything
+  const auto end = text.rfind(')');  // the name may contain any character
   if (begin == std::string::npos || end == std::string::npos || end + 4 >= text.size()) return false;
   to.name = chorale::printable(text.substr(begin + 1, end - begin - 1));
   to.state = text[end + 2];
@@ -30,7 +30,7 @@ bool read_stat(const std::string& path, identity& to) {
   return true;
 }
 
-/// What moved between two looks at the same place, and what did not.
+/// Determines the changes between two looks at the same place.
 void compare(const place& before, place& now) {
   now.more_calls = now.begun > before.begun ? now.begun - before.begun : 0;
   now.stands = now.waits_for != for_none && before.waits_for == now.waits_for && before.begun == now.begun &&

@@ -1,4 +1,4 @@
-// What chorale-status sees of the ranks on this host.
+// The ranks on this host, as chorale-status sees them.
 #pragma once
 
 #include <chrono>
@@ -11,37 +11,37 @@
 
 namespace status {
 
-inline constexpr int for_none = -2;  ///< a rank that waits for nobody
+inline constexpr int for_none = -2;  ///< a rank that does not wait
 inline constexpr int for_any = -1;
 
 /// One rank of one communicator.
 struct place {
   int pid = 0;
-  int thread = 0;           ///< that uses it, as far as is known; 0 if it is not
-  std::uint64_t slot = 0;   ///< where it was read, to find it again
+  int thread = 0;           ///< the thread that uses it; 0: unknown
+  std::uint64_t slot = 0;   ///< offset of its slot, to find it again
   std::uint64_t group = 0;  ///< the communicator
   int rank = 0;
   int size = 1;
   int hosts = 1;
   std::string label;
   std::string host;
-  std::optional<std::string> failure;  ///< why the communicator has failed
-  std::vector<int> here;               ///< ranks that this one has met on this host
-  bool here_is_all = true;             ///< false: there are more ranks than it could name
+  std::optional<std::string> failure;  ///< why the communicator failed
+  std::vector<int> here;               ///< ranks of this host known to this one
+  bool here_is_all = true;             ///< false: the list is incomplete
 
   std::uint64_t begun = 0;                 ///< number of its last call
-  std::uint64_t ended = 0;                 ///< number of the last call that is over
+  std::uint64_t ended = 0;                 ///< number of its last completed call
   std::optional<chorale::call> last;       ///< call `begun`
-  std::optional<chorale::call> under_way;  ///< call `ended + 1`, if there is one
+  std::optional<chorale::call> under_way;  ///< call `ended + 1`, if begun
   int waits_for = for_none;
   std::chrono::nanoseconds waited{};     ///< so far
-  std::chrono::nanoseconds in_call{-1};  ///< at the least, since it waited in it first; negative: not known
-  std::chrono::nanoseconds absent{-1};   ///< at the least, outside all calls; negative: in one, or not known
+  std::chrono::nanoseconds in_call{-1};  ///< lower bound, since its first wait in the call; negative: unknown
+  std::chrono::nanoseconds absent{-1};   ///< lower bound, outside all calls; negative: in a call, or unknown
 
-  bool is_torn = false;  ///< it made calls too quickly to be read
-  // Of two looks.
+  bool is_torn = false;  ///< it made calls too quickly for a consistent copy
+  // From two looks.
   std::uint64_t more_calls = 0;  ///< begun between them
-  bool stands = false;           ///< the same wait in both
+  bool stands = false;           ///< it was in the same wait in both
 
   [[nodiscard]] bool is_in_call() const noexcept { return begun > ended; }
 };
@@ -50,13 +50,13 @@ struct process {
   int pid = 0;
   int parent = 0;
   std::string name;
-  char state = '?';  ///< as /proc/PID/stat has it
+  char state = '?';  ///< as in /proc/PID/stat
   std::vector<place> places;
-  std::uint64_t unpublished = 0;  ///< communicators that are not among the places
-  std::string problem;            ///< why it cannot be read, though it seems to have communicators
+  std::uint64_t unpublished = 0;  ///< communicators that are not in `places`
+  std::string problem;            ///< why it cannot be read, although it seems to have communicators
 };
 
-/// What /proc tells of a process; nothing if it is not there.
+/// Facts about a process from /proc; nothing if there is no such process.
 struct identity {
   int pid = 0;
   int parent = 0;
@@ -65,12 +65,12 @@ struct identity {
   char state = '?';
 };
 std::optional<identity> identify(int pid);
-/// State of a thread, as /proc/PID/task/TID/stat has it; '?' if it is not there.
+/// State of a thread, as in /proc/PID/task/TID/stat; '?' if there is no such thread.
 char state_of_thread(int pid, int thread);
 
-/// All processes of this user in which there are communicators.
+/// All processes of this user that have communicators.
 std::vector<process> look();
-/// The same twice, `between` apart: what stands and what moves is known then.
+/// Looks twice, `between` apart, to determine which ranks make progress.
 std::vector<process> look_twice(std::chrono::milliseconds between);
 
 }  // namespace status

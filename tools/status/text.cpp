@@ -56,11 +56,11 @@ void print_communicator(const job& j, const communicator& c, std::size_t most) {
     chorale::say(stdout, "    {:>6} gone: dead, or it has destroyed its communicator\n", list_of(c.gone));
 }
 
-/// Those who wait for a place, below it, each level further in.
+/// Draws the waiters of a place below it, each level further indented.
 void draw_waiters(const job& j, const graph& g, std::size_t place, std::size_t depth, std::size_t& left,
                   std::set<std::size_t>& drawn) {
   for (const auto i : g.before(place)) {
-    // A communicator that nobody waits in, of a thread that waits elsewhere, says nothing.
+    // Omits a communicator in which no rank waits and whose thread waits in another.
     if (g.from(i).what == step::kind::waits_other && g.before(i).empty()) continue;
     if (!drawn.insert(i).second) continue;
     if (left == 0) return;

@@ -39,7 +39,7 @@ std::string describe(const place& p) {
                                 : fmt::format("waits for {} for {}", awaited(p.waits_for), text_of(p.waited));
   if (p.is_in_call()) {
     std::string text = "in " + describe_call(p);
-    // A call of several rounds waits several times.
+    // A call may wait several times.
     if (p.in_call > p.waited + std::chrono::milliseconds{100})
       text += fmt::format(" for {} at least", text_of(p.in_call));
     if (p.begun > p.ended + 1) text += fmt::format(", {} more begun", p.begun - p.ended - 1);

@@ -1,5 +1,5 @@
-// The table that comes with Chorale, as a communicator reads it: whole, of algorithms that there are, and
-// what a simulation says.
+// The shipped tuning table, as a communicator reads it: it is complete, names existing algorithms, and agrees
+// with the simulation.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -35,7 +35,7 @@ std::map<operation, std::set<std::string>> known() {
   return names;
 }
 
-/// The algorithms that a table has of an operation, by ranks and bytes.
+/// The algorithms of an operation in a table, by ranks and bytes.
 using points = std::map<std::pair<int, std::size_t>, std::set<std::string>>;
 std::map<operation, points> by_operation(const tuning_table& table) {
   std::map<operation, points> all;
@@ -62,7 +62,7 @@ TEST_CASE("The shipped table has each operation, and on two ranks each algorithm
   for (auto [what, names] : known()) {
     INFO(chorale::name(what));
     REQUIRE(table.count(what) == 1);
-    // One that is younger than the table is nowhere in it, and is not chosen by it.
+    // An algorithm that is newer than the table is missing in it, and never chosen.
     std::set<std::string> measured;
     for (const auto& [where, found] : table.at(what)) measured.insert(found.begin(), found.end());
     std::erase_if(names, [&](const std::string& one) { return measured.count(one) == 0; });
@@ -73,7 +73,7 @@ TEST_CASE("The shipped table has each operation, and on two ranks each algorithm
       REQUIRE(table.at(what).count({2, bytes}) == 1);
       INFO("2 ranks, " << bytes << " bytes");
       CHECK(table.at(what).at({2, bytes}) == names);
-      // On more, those that are far behind are left out.
+      // On more ranks, slow algorithms are omitted.
       for (const int ranks : {3, 4, 8, 16, 32}) {
         INFO(ranks << " ranks, " << bytes << " bytes");
         CHECK(table.at(what).count({ranks, bytes}) == 1);
@@ -122,7 +122,7 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
                                      << " bytes; tools/README.md says how the table is made anew");
         const double now =
             static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
-        // The table has whole nanoseconds.
+        // The table is rounded to nanoseconds.
         CHECK(row.microseconds == Approx(now).epsilon(0).margin(0.00051));
       }
     }

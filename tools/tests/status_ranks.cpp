@@ -1,8 +1,8 @@
-// Jobs that hang, for status_test.py to look at. Usage: status-ranks FOLDER MODE, where MODE is one of late,
+// Jobs that hang, for status_test.py to inspect. Usage: status-ranks FOLDER MODE, where MODE is one of late,
 // crossed, killed, forked, threads and many.
 //
-// A rank writes FOLDER/ready.RANK before it goes where it hangs. FOLDER/go lets those go on that can, and
-// FOLDER/end all.
+// A rank writes FOLDER/ready.RANK before it hangs. The file FOLDER/go releases the ranks that can continue,
+// FOLDER/end releases all.
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -35,13 +35,13 @@ void await(const char* what) {
   while (!std::filesystem::exists(folder / what)) std::this_thread::sleep_for(std::chrono::milliseconds{10});
 }
 
-/// Six calls, so that the seventh is the one to hang in.
+/// Six calls, so that the seventh hangs.
 void make_calls(communicator<>& comm) {
   for (int i = 0; i < 5; ++i) comm.barrier();
   (void)comm.allreduce(1.0 * comm.rank(), chorale::sum);
 }
 
-/// One rank comes when it may.
+/// One rank enters the call only after FOLDER/go exists.
 void late(communicator<>& comm) {
   comm.set_name("solver");
   make_calls(comm);
@@ -50,7 +50,7 @@ void late(communicator<>& comm) {
   comm.barrier();
 }
 
-/// Two communicators whose calls are in another order on another rank: nobody can go on.
+/// Two communicators whose calls are in different orders on different ranks: none can continue.
 void crossed(communicator<>& comm) {
   auto first = comm.duplicate();
   auto second = comm.duplicate();
@@ -101,7 +101,7 @@ void forked(communicator<>& comm) {
   waitpid(second, &status, 0);
 }
 
-/// Many communicators with names that a terminal would obey.
+/// Many communicators whose names contain terminal control sequences.
 void many(communicator<>& comm) {
   std::vector<std::unique_ptr<communicator<>>> all;
   for (int i = 0; i < 40; ++i) all.push_back(comm.duplicate());

@@ -1,4 +1,4 @@
-// chorale-trace: puts together what the ranks of a job have left of a trace.
+// chorale-trace: merges the parts of a trace that the ranks of a job have left.
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <exception>
@@ -29,7 +29,7 @@ puts those into FILE, and removes them. A job that still runs is better left alo
 Exit status: 0; 1 if there is nothing to put together, or a file cannot be read or written; 2 for a mistake in
 the options.)";
 
-/// The folders of parts that belong to a trace's file.
+/// The folders with parts of a trace file.
 std::vector<std::string> folders_of(const std::string& file) {
   const fs::path path{file};
   const std::string prefix = path.filename().string() + ".";
@@ -40,8 +40,8 @@ std::vector<std::string> folders_of(const std::string& file) {
   return found;
 }
 
-/// Folders that the user has named may be copies of another user's; one that is found beside the file may
-/// be there to have this user's files read or removed.
+/// Folders named by the user may be copies of another user's; a folder merely found next to the file may have
+/// been planted to make this program read or remove the user's files.
 std::vector<held_folder> hold(const std::vector<std::string>& folders, bool named) {
   std::vector<held_folder> held;
   for (const std::string& folder : folders) {

@@ -1,4 +1,4 @@
-// The adapter, by bare verbs between ranks 0 and 1.
+// Measures the adapter by bare verbs between ranks 0 and 1.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -18,7 +18,7 @@
 namespace points::calibration {
 namespace {
 
-/// What `wires` take for a message of 8 bytes.
+/// The time of `wires` for a message of 8 bytes.
 double send_and_receive(const job& in, ibv_qp_type type) {
   wires way{in, type, 1, 64};
   std::uint64_t number = 0;
@@ -36,7 +36,7 @@ double write_and_see(const job& in, line& way) {
   return one_way(in, [&](int rounds) {
     for (int i = 0; i < rounds; ++i) {
       ++number;
-      // The core is given away now and then: on a busy host the other rank may wait for it.
+      // Yields the core occasionally: on a busy host the other rank may wait for it.
       const auto await = [&] {
         for (int look = 1; way.word() != number; ++look)
           if (look % 4096 == 0) sched_yield();
@@ -54,7 +54,7 @@ double write_and_see(const job& in, line& way) {
   });
 }
 
-/// Seconds a request while `burst` of them are posted, `each_call` at a time.
+/// Seconds per request while `burst` requests are posted, `each_call` at a time.
 double posting(line& way, int each_call) {
   std::vector<double> times;
   std::array<ibv_sge, burst> local;
@@ -131,8 +131,8 @@ void measure_requests(line& way, adapter_facts& found) {
   });
 }
 
-/// The longest payload that the device takes inline, of powers of two. How much that is it only says when a
-/// queue pair is made.
+/// The largest power of two in bytes that the device takes inline, which only the creation of a queue pair
+/// reveals.
 std::uint32_t most_inline(const job& in) {
   verbs::completion_queue completions{in.control.transport().device(), 16};
   verbs::queue_pair_options wanted;
@@ -141,7 +141,7 @@ std::uint32_t most_inline(const job& in) {
     try {
       return verbs::queue_pair{in.control.transport().domain(), wanted}.inline_bytes();
     } catch (const chorale::error&) {
-      // Too much: half of it may do.
+      // Too much: try half.
     }
   }
   return 0;

@@ -1,4 +1,4 @@
-// What `chorale-points calibrate` finds out about a machine: all of one host, or of two ranks.
+// The facts that `chorale-points calibrate` measures: about one host, or between two ranks.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace points::calibration {
 
-/// What work on so many bytes takes, in seconds, for ascending numbers of them.
+/// The time in seconds of work on a number of bytes; lists have ascending numbers.
 struct work_point {
   std::size_t bytes = 0;
   double seconds = 0;
@@ -23,10 +23,10 @@ struct host_facts {
   int cores = 1;
   work_facts copy;
   work_facts combine;
-  double look = 0;    ///< at a cache line that nobody writes
-  double notice = 0;  ///< from a store of one core until the other has seen it
-  double wake = 0;    ///< of a thread that sleeps for a file
-  double crowd = 0;   ///< that a context switch among four processes takes longer than one between two
+  double look = 0;    ///< at a cache line that is not written
+  double notice = 0;  ///< from a store on one core until another core sees it
+  double wake = 0;    ///< of a thread that waits for a file
+  double crowd = 0;   ///< additional time of a context switch among four processes, compared with two
 };
 
 struct adapter_facts {
@@ -36,17 +36,17 @@ struct adapter_facts {
   double receive = 0;
   double poll = 0;
   double completion = 0;
-  double start = 0;  ///< all of the way of a short write that is not posting, noticing or looking
+  double start = 0;  ///< the rest of the latency of a short write, besides posting, noticing and looking
   double take = 0;
-  double datagram = 0;  ///< that a datagram takes longer than a message of a connection
+  double datagram = 0;  ///< additional time of a datagram, compared with a message of a connection
   double acknowledge = 0;
   double read = 0;
   double atomic = 0;
-  work_facts copy;              ///< of a payload to where nobody has touched what was written before
-  work_facts copy_touched;      ///< to where the other core has read it
-  work_facts reach;             ///< further, to memory that the device has not allocated
-  work_facts copy_received;     ///< memcpy of what the other core has written
-  work_facts combine_received;  ///< a sum with that
+  work_facts copy;              ///< of a payload, to memory that was not read since the previous write
+  work_facts copy_touched;      ///< to memory that the other core has read since
+  work_facts reach;             ///< additional time for memory that the device has not allocated
+  work_facts copy_received;     ///< memcpy of data that the other core has written
+  work_facts combine_received;  ///< a sum with such data
   double registration_call = 0;
   double registration_page = 0;
   double end_call = 0;
@@ -54,23 +54,23 @@ struct adapter_facts {
   std::uint32_t mtu = 0;  ///< bytes
 };
 
-/// What the library does itself.
+/// Times of the library's own work.
 struct library_facts {
-  double context_switch = 0;  ///< from a rank that waits to another on the same core
+  double context_switch = 0;  ///< from a waiting rank to another on the same core
   double call = 0;            ///< of a collective call
   double send = 0;            ///< of a message
-  double receive = 0;         ///< of a message that comes by a receive queue
+  double receive = 0;         ///< of a message from a receive queue
 };
 
-/// Half of the time of something to and fro between ranks 0 and 1, in seconds; on all ranks.
-/// `rounds(n)` makes n rounds and is called on both.
+/// Half of the round-trip time between ranks 0 and 1, in seconds; the same on all ranks. `rounds(n)` makes n
+/// round trips and is called on both.
 double one_way(const job& in, const std::function<void(int)>& rounds);
 
 /// The median time of a call in seconds, over samples of so many calls. On this rank alone.
 double time_of(int calls, const std::function<void(int)>& make);
 
-/// From the turn of a process to that of the next, in seconds, while so many have the core of the caller in
-/// turns by giving way to each other. Forks them. Throws std::runtime_error if they cannot be had.
+/// Seconds from the turn of a process to that of the next, while so many processes yield the caller's core to
+/// each other in turn. Forks them. @throws std::runtime_error if that fails.
 double turn_of(int processes);
 
 /// Each of these is collective over the two ranks of the job; the facts are rank 0's.

@@ -1,4 +1,4 @@
-// A host's processor: what costs the same on any adapter.
+// Measures a host's processor: costs that do not depend on the adapter.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -26,7 +26,7 @@ namespace {
 
 constexpr std::size_t far_bytes = std::size_t{32} << 20;
 
-/// `work(n)` on n bytes, of which there are `far_bytes`.
+/// Measures `work(n)` on n bytes, out of `far_bytes`.
 work_facts facts_of(const std::function<void(std::size_t)>& work) {
   work_facts found;
   for (const std::size_t bytes :
@@ -41,8 +41,7 @@ work_facts facts_of(const std::function<void(std::size_t)>& work) {
   return found;
 }
 
-/// Has two threads take turns by `pass(turn)`, which waits for the turn and gives it to the other. @returns
-/// seconds from one to the other.
+/// Runs `play` on two threads that alternate. @returns seconds from one turn to the next.
 double between_threads(int rounds, const std::function<void(int who, int rounds)>& play) {
   std::thread other{[&] { play(1, rounds); }};
   const auto begin = chorale::bench::timer::now();

@@ -1,4 +1,4 @@
-// The library's own work for a call and for a message, beyond what the adapter takes for it.
+// Measures the library's own work for a call and for a message, without the adapter's.
 #include <array>
 #include <cstddef>
 #include <sched.h>
@@ -43,7 +43,7 @@ double message(const job& in, chorale::wait_policy wait = chorale::wait_policy::
   });
 }
 
-/// Ranks 0 and 1 are on the core of rank 0 while this lives.
+/// Keeps ranks 0 and 1 on the core of rank 0 during its lifetime.
 class on_one_core {
  public:
   explicit on_one_core(const job& in) {

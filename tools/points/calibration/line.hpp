@@ -21,14 +21,14 @@ namespace points::calibration {
 
 namespace verbs = chorale::verbs;
 
-/// Requests that are posted at once.
+/// Number of requests posted at once.
 inline constexpr int burst = 32;
 /// Bytes of the longest message.
 inline constexpr std::size_t longest = std::size_t{1} << 20;
 inline constexpr int access =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 
-/// Memory of the other rank that one may write, read and count in.
+/// Memory of the other rank, exposed to writes, reads and atomics.
 struct card {
   verbs::endpoint_address where;
   std::uint64_t address = 0;
@@ -38,7 +38,7 @@ struct card {
   std::uint32_t queue_pair = 0;
 };
 
-/// A connection between the two ranks with a place for each direction.
+/// A connection between the two ranks, with memory for each direction.
 class line {
  public:
   explicit line(const job& in)
@@ -62,7 +62,7 @@ class line {
     connect(qp_, control, there_.queue_pair, there_.where, access);
   }
 
-  /// A request on the first `bytes` here and there.
+  /// A request for the first `bytes` of both memories.
   [[nodiscard]] ibv_send_wr request(ibv_wr_opcode what, std::size_t bytes, ibv_sge& local,
                                     unsigned flags) const {
     local = {reinterpret_cast<std::uintptr_t>(memory_.data() + longest), static_cast<std::uint32_t>(bytes),
@@ -82,7 +82,7 @@ class line {
     }
     return made;
   }
-  /// The same on memory there that the device has not allocated.
+  /// Redirects a request to memory of the peer that the device has not allocated.
   void go_apart(ibv_send_wr& one) const {
     one.wr.rdma.remote_addr = there_.apart;
     one.wr.rdma.rkey = there_.apart_key;
@@ -107,7 +107,7 @@ class line {
         --count;
       }
   }
-  /// Looks once, with room for so many; @returns how many there were.
+  /// Polls once, for at most so many completions. @returns their number.
   std::size_t look(std::size_t most) {
     std::array<ibv_wc, burst> room;
     return completions_.poll(std::span{room}.first(most)).size();
@@ -122,14 +122,14 @@ class line {
 
  private:
   verbs::completion_queue completions_;
-  verbs::registered_buffer memory_;  ///< what the peer writes, then what is written from
+  verbs::registered_buffer memory_;  ///< memory that the peer writes, then the source of writes
   chorale::bench::aligned_floats apart_{longest / sizeof(float)};
   verbs::memory_region apart_region_;
   verbs::queue_pair qp_;
   card there_;
 };
 
-/// Makes one signalled request and waits until it is complete.
+/// Posts one signalled request and waits for its completion.
 inline void carry_out(line& way, ibv_wr_opcode what, std::size_t bytes, unsigned flags, bool apart = false) {
   ibv_sge local;
   auto one = way.request(what, bytes, local, flags | IBV_SEND_SIGNALED);

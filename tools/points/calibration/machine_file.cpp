@@ -14,15 +14,15 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-/// A quantity in a unit of a machine file, to a thousandth, and how it was found.
+/// A quantity in a unit of a machine file, rounded to a thousandth, and how it was found.
 json quantity(const char* unit, double value, const std::string& how) {
   return {{unit, std::round(value * 1000) / 1000}, {"from", "[calibration]: " + how}};
 }
 json time(double seconds, const std::string& how) {
   return quantity("ns", seconds * 1e9, how);
 }
-/// A time that was measured, most often as a difference of two. Where nothing is left of it, the machine has
-/// been busy with something else, and the file would say that it costs nothing.
+/// A measured time, often a difference of two. If it is not positive, the machine was busy with other work,
+/// and the file would claim that it costs nothing.
 json measured(double seconds, const std::string& how) {
   json found = time(seconds, how);
   if (found["ns"] == 0.0)
@@ -41,7 +41,7 @@ json count(std::uint32_t number, const std::string& how) {
 json bytes(std::uint32_t number, const std::string& how) {
   return {{"bytes", number}, {"from", "[calibration]: " + how}};
 }
-/// A rate at which bytes take no time.
+/// A rate so high that bytes take no time.
 json no_time(const std::string& why) {
   return rate(1e14, why);
 }
@@ -50,10 +50,10 @@ json none(const char* unit, const std::string& why) {
   return {{unit, 0}, {"from", "[calibration]: " + why}};
 }
 
-/// Steps that go from each point to the next as the straight line does. More bytes take no less time than
-/// fewer do, and no core is faster than `fastest`, whatever noise has been measured.
+/// Steps that follow the straight line from each point to the next. Despite noise, more bytes never take less
+/// time, and no rate exceeds `fastest`.
 json work(const work_facts& of, const std::string& what) {
-  // Bytes a second. Machine files take no slower rate, which few bytes on a busy machine come to.
+  // Bytes per second. Machine files accept no slower rate, which small sizes on a busy machine may yield.
   constexpr double fastest = 1e12, slowest = 1e6;
   json steps = json::array();
   work_point before{0, 0};
@@ -70,7 +70,7 @@ json work(const work_facts& of, const std::string& what) {
     if (call >= 0 && slope * fastest >= 1)
       step(before.bytes, call, 1 / slope);
     else
-      // Each part by the rate at its beginning, since no call takes less than nothing.
+      // Each part has the rate of its beginning, so that no call has a negative time.
       for (std::size_t from = before.bytes; from < at.bytes; from = std::max(2 * from, at.bytes / 2)) {
         const double there = before.seconds + static_cast<double>(from - before.bytes) * slope;
         step(from, 0, from == 0 ? fastest : static_cast<double>(from) / there);

@@ -15,8 +15,8 @@
 namespace points::calibration {
 namespace {
 
-/// What a message costs the rank that writes it and the rank that reads it where it came to, by turns: each
-/// has in its caches what the other is to write.
+/// The cost of a message for the writer, and for the reader at the destination. The ranks alternate: each has
+/// in its caches the memory that the other writes next.
 struct way_and_use {
   double write = 0;
   double use = 0;
@@ -47,7 +47,8 @@ way_and_use write_and_use(const job& in, line& way, std::size_t bytes,
   return {chorale::bench::median(std::move(writes)), chorale::bench::median(std::move(uses))};
 }
 
-/// Powers of two and what lies half-way: at the size of a cache costs change within a factor of 1.5.
+/// Powers of two, and the sizes half-way between: at the size of a cache, costs change within a factor of
+/// 1.5.
 std::size_t next_size(std::size_t bytes) noexcept {
   return std::has_single_bit(bytes) ? bytes / 2 * 3 : bytes / 3 * 4;
 }
@@ -60,8 +61,8 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
   std::memset(mine.data(), 0, longest);
   const auto add = chorale::reduction::of<double>(std::plus<>{});
   const bool measures = in.control.rank() == 0;
-  // Ranks of a collective call copy to each other at once, and the system's copies hinder each other: those
-  // to memory apart are made by both.
+  // In a collective call, ranks copy to each other simultaneously, and the system's copies slow each other
+  // down: so both ranks make the copies to memory that the device has not allocated.
   const auto posted = [&](std::size_t bytes, unsigned flags, bool apart) {
     const int calls = static_cast<int>(std::clamp<std::size_t>((std::size_t{1} << 22) / bytes, 1, 1000));
     const double time =
@@ -70,7 +71,7 @@ void measure_payloads(const job& in, line& way, adapter_facts& found) {
     return time;
   };
   const double without_payload = posted(8, IBV_SEND_INLINE, false);
-  // The line that others have touched is in the time of every message.
+  // The time of every message includes the cache line that the other rank has touched.
   const double without_touched = write_and_use(in, way, 8, [](const std::byte*) {}).write;
   found.reach.push_back({8, std::max(0.0, posted(8, 0, true) - posted(8, 0, false))});
   for (std::size_t bytes = 256; bytes <= longest; bytes = next_size(bytes)) {

@@ -1,4 +1,4 @@
-// What payloads cost the cores that post them and that use them.
+// The cost of payloads for the cores that post and use them.
 #pragma once
 
 #include "facts.hpp"
@@ -6,8 +6,8 @@
 
 namespace points::calibration {
 
-/// Measures payloads of ascending sizes: what copying them takes the core that posts them, and using them the
-/// other. Collective over the two ranks; the facts are rank 0's.
+/// Measures payloads of ascending sizes: the time of copying on the core that posts them, and of using them
+/// on the other. Collective over the two ranks; the facts are rank 0's.
 void measure_payloads(const job& in, line& way, adapter_facts& found);
 
 }  // namespace points::calibration

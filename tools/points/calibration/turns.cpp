@@ -1,4 +1,4 @@
-// Processes that have a core in turns.
+// Measures processes that share a core in turn.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -24,15 +24,15 @@
 namespace points::calibration {
 namespace {
 
-/// Turns before the first that counts, and until the last.
+/// The number of turns before the measurement, and in it.
 constexpr std::uint64_t to_warm_up = 2000;
 constexpr std::uint64_t all_turns = to_warm_up + 20000;
 constexpr unsigned longest_seconds = 60;
 
-/// What the processes share.
+/// The memory that the processes share.
 struct turn_table {
   std::atomic<int> here{0};           ///< processes that have begun
-  std::atomic<bool> given_up{false};  ///< one of them cannot be had
+  std::atomic<bool> given_up{false};  ///< a process could not be started
   std::atomic<std::uint64_t> turns{0};
   chorale::bench::timer::time_point begin{};
   chorale::bench::timer::time_point end{};
@@ -56,7 +56,8 @@ class shared_table {
   void* at_;
 };
 
-/// One of the processes, from its fork to its end: only what a child of a program with threads may call.
+/// One of the processes, from its fork to its end: calls only async-signal-safe functions, since its parent
+/// has threads.
 [[noreturn]] void take_turns(turn_table& table, int processes, int core) noexcept {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   // The wait for the others ends even if one of them is killed.
@@ -77,7 +78,7 @@ class shared_table {
   _exit(0);
 }
 
-/// Waits until the child has ended. @returns whether it ended well.
+/// Waits until the child has ended. @returns whether it succeeded.
 bool has_ended_well(pid_t child) noexcept {
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
