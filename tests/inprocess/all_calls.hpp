@@ -1,4 +1,4 @@
-// One call of every collective, compared with what each rank computes from the seed alone.
+// One call of every collective, compared with results that each rank computes from the seed alone.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,7 @@ namespace inprocess {
 
 using word = std::uint32_t;
 
-/// Element `i` of what rank `from` has for rank `to` (or for everybody) in the test of that seed.
+/// Element `i` of the data of rank `from` for rank `to` (or for all ranks) in the test with that seed.
 inline word element(std::uint64_t seed, int from, int to, std::size_t i) {
   std::uint64_t x = seed + static_cast<std::uint64_t>(from) * 0x9e3779b97f4a7c15ULL +
                     static_cast<std::uint64_t>(to + 1) * 0xc2b2ae3d27d4eb4fULL + i * 0x165667b19e3779f9ULL;
@@ -36,7 +36,7 @@ void compare(const char* call, int rank, const std::vector<word>& data, Wanted&&
   }
 }
 
-/// The barriers of ranks that are threads: nobody leaves one before all have come.
+/// Checks the barriers of ranks that are threads: no rank leaves a barrier before all have entered it.
 class barrier_witness {
  public:
   explicit barrier_witness(int size) : came_(static_cast<std::size_t>(size)) {}
@@ -99,7 +99,7 @@ void check_moves(Comm& comm, std::size_t count, std::uint64_t seed) {
   const int root = static_cast<int>((seed + 1) % size);
   std::vector<word> mine(count);
   for (std::size_t i = 0; i < count; ++i) mine[i] = element(seed, rank, everybody, i);
-  // Block b of `all` is of rank b, or for it.
+  // Block b of `all` is from rank b or for rank b.
   std::vector<word> all(count * size);
   const auto owner = [&](std::size_t i) { return static_cast<int>(i / count); };
   const auto by_owner = [&](std::size_t i) { return element(seed, owner(i), everybody, i % count); };

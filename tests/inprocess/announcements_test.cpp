@@ -1,5 +1,5 @@
-// Data that completions announce, since memory may show writes in any order: every call is right, and what a
-// peer announces is checked.
+// Data announced by completions, since memory may show writes in any order: every call is correct, and
+// announcements of peers are validated.
 #include <arpa/inet.h>
 #include <cstring>
 #include <string>
@@ -30,7 +30,7 @@ chorale::config announced(placement_policy how) {
   return c;
 }
 
-/// What a rank that keeps no rules sends on the connection to rank 1.
+/// The invalid announcement that a rank sends to rank 1.
 struct bad_announcement {
   const char* what;
   ibv_wr_opcode opcode;
@@ -54,7 +54,7 @@ void post(Net& net, const bad_announcement& bad) {
   link.qp->post_send(request);
 }
 
-/// Rank 0 says what it should not; both then wait for what never comes.
+/// Rank 0 sends an invalid announcement; both ranks then wait for a message that never arrives.
 chorale::task<> announce_badly(chorale::transport::rc& net, chorale::call_id now,
                                const bad_announcement& bad) {
   const int other = 1 - net.rank();
@@ -94,7 +94,7 @@ TEMPLATE_TEST_CASE("every collective is right where completions announce data", 
   }
 }
 
-TEST_CASE("ranks may differ in how data are announced to them", "[connections]") {
+TEST_CASE("ranks may differ in how data is announced to them", "[connections]") {
   using communicator = chorale::communicator<chorale::transport::rc>;
   run_anywhere(3, [](support::any_group& group) {
     communicator comm{
@@ -104,8 +104,8 @@ TEST_CASE("ranks may differ in how data are announced to them", "[connections]")
   });
 }
 
-TEST_CASE("what a peer announces is checked before it is used", "[connections]") {
-  // Not one of those that the tests of misuse have compiled for themselves.
+TEST_CASE("an announcement of a peer is validated before it is used", "[connections]") {
+  // A communicator type that the tests of misuse do not instantiate.
   using communicator = chorale::communicator<chorale::transport::rc, chorale::barrier::dissemination>;
   constexpr std::uint32_t mark = connections::written_mark;
   for (const bad_announcement& bad : {

@@ -1,4 +1,4 @@
-// The choice among algorithms: the same result whatever is chosen, the same choice on all ranks, and its
+// The choice among algorithms: the same result with every choice, the same choice on all ranks, and its
 // reasons.
 #include <array>
 #include <cstddef>
@@ -33,7 +33,7 @@ using chosen_among = chorale::communicator<
                        chorale::allreduce::rabenseifner, chorale::allreduce::ring>,
     chorale::automatic<chorale::barrier::central, chorale::barrier::dissemination>>;
 
-/// A tuning table on 3 ranks, in which each size has another winner; ends with its object.
+/// A tuning table for 3 ranks with a different winner for each size; its file is removed with the object.
 struct table_file {
   explicit table_file(const char* suffix, double ring_us)
       : name(std::filesystem::temp_directory_path() /
@@ -60,7 +60,7 @@ struct table_file {
 
 }  // namespace
 
-/// Algorithms in the table that say which of them has run.
+/// Algorithms of the table that record which of them has run.
 namespace telling {
 /// By rank: several ranks may share a thread.
 inline std::array<int, 8> last{};
@@ -79,7 +79,7 @@ struct rabenseifner : one<2, chorale::allreduce::rabenseifner> {};
 struct ring : one<3, chorale::allreduce::ring> {};  // in no table
 }  // namespace telling
 
-TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
+TEST_CASE("the algorithm that runs is the fastest in the table", "[automatic]") {
   if (!support::reads_json()) return;
   using deciding = chorale::communicator<
       chorale::transport::rc,
@@ -88,7 +88,7 @@ TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
   auto settings = inprocess::settings();
   settings.tuning = table.name;
   inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {
-    // The borders lie at the geometric means of 100, 3200 and 102400 bytes.
+    // The limits are the geometric means of 100, 3200 and 102400 bytes.
     for (const auto& [bytes, winner] : std::initializer_list<std::pair<std::size_t, int>>{
              {1, 0}, {565, 0}, {566, 1}, {3200, 1}, {18101, 1}, {18102, 2}, {500'000, 2}}) {
       std::vector<std::uint8_t> data(bytes, 1);
@@ -101,7 +101,7 @@ TEST_CASE("what runs is what the table has as the fastest", "[automatic]") {
   });
 }
 
-TEST_CASE("whatever is chosen gives the same result", "[automatic]") {
+TEST_CASE("every choice gives the same result", "[automatic]") {
   if (!support::reads_json()) return;
   const table_file table{".json", 9};
   auto settings = inprocess::settings();
@@ -148,7 +148,7 @@ TEST_CASE("an algorithm that was not measured is named, and is not another one o
   using deciding =
       chorale::communicator<chorale::transport::rc, chorale::automatic<telling::ring, telling::reproducible,
                                                                        chorale::allreduce::ring>>;
-  const table_file table{"-ring.json", 0.5};  // a file is read once a process
+  const table_file table{"-ring.json", 0.5};  // a process reads a file only once
   auto settings = inprocess::settings();
   settings.tuning = table.name;
   inprocess::run_ranks<deciding>(3, settings, [](deciding& comm) {
@@ -179,7 +179,7 @@ TEST_CASE("algorithms are tried in turn, and then all ranks keep to one", "[auto
         const auto is_over = [&](std::size_t bytes) {
           return comm.explain(operation::allreduce, bytes).find("in a trial of ") != std::string::npos;
         };
-        // Two sizes with trials of their own, some calls nonblocking.
+        // Two sizes with separate trials, some calls nonblocking.
         for (int i = 0; !is_over(40) || !is_over(24000); ++i) {
           if (i == 10'000) throw wrong("a trial does not end: " + comm.explain(operation::allreduce, 40));
           check_allreduce<std::uint64_t>(comm, 5, chorale::sum, ++seed, {.nonblocking = i % 5 == 4});
@@ -199,8 +199,7 @@ TEST_CASE("algorithms are tried in turn, and then all ranks keep to one", "[auto
   }
 }
 
-TEST_CASE("nonblocking calls that are made during a trial and reached after it go by what it found",
-          "[automatic]") {
+TEST_CASE("nonblocking calls made during a trial and run after it use its result", "[automatic]") {
   using trying =
       chorale::communicator<chorale::transport::rc,
                             chorale::automatic<telling::reproducible, telling::recursive_doubling>>;
@@ -209,7 +208,7 @@ TEST_CASE("nonblocking calls that are made during a trial and reached after it g
     std::vector<std::uint32_t> data(calls, static_cast<std::uint32_t>(comm.rank() + 1));
     std::vector<chorale::request> all;
     for (std::size_t i = 0; i < calls; ++i) {
-      // Rank 1 makes some of them as blocking calls.
+      // Rank 1 makes some of these calls blocking.
       if (comm.rank() == 1 && i % 7 == 3)
         comm.allreduce(std::span{&data[i], 1}, chorale::sum);
       else
@@ -221,8 +220,8 @@ TEST_CASE("nonblocking calls that are made during a trial and reached after it g
   });
 }
 
-TEST_CASE("results whose bits depend on brackets do not depend on trials", "[automatic]") {
-  // The first is what the table says, the last one has its brackets elsewhere.
+TEST_CASE("results whose bits depend on the order of evaluation do not depend on trials", "[automatic]") {
+  // The first is the table's choice, the last one evaluates in a different order.
   using trying = chorale::communicator<
       chorale::transport::rc,
       chorale::automatic<telling::recursive_doubling, telling::rabenseifner, telling::reproducible>>;
@@ -237,7 +236,8 @@ TEST_CASE("results whose bits depend on brackets do not depend on trials", "[aut
         comm.allreduce(std::span{&value, 1}, chorale::sum);
         served.insert(telling::last[static_cast<std::size_t>(comm.rank())]);
         sums.insert(value);
-        // A trial of calls of this size whose bits do not depend on it changes nothing for these.
+        // A trial of other calls of this size, whose bits do not depend on the order, does not affect these
+        // calls.
         std::uint64_t number = 1;
         comm.allreduce(std::span{&number, 1}, chorale::sum);
       }
@@ -252,7 +252,7 @@ TEST_CASE("results whose bits depend on brackets do not depend on trials", "[aut
   }
 }
 
-TEST_CASE("without trials, and with a table of one's own, the table decides", "[automatic]") {
+TEST_CASE("without trials, and with a user's table, the table decides", "[automatic]") {
   if (!support::reads_json()) return;
   using deciding =
       chorale::communicator<chorale::transport::rc,

@@ -1,5 +1,4 @@
-// Endpoints without a transport, all driven by one thread: each step of a protocol happens when the test says
-// so.
+// Endpoints without a transport, all driven by one thread: the test performs each step of a protocol.
 #pragma once
 
 #include <chrono>
@@ -31,8 +30,7 @@ class bare final : private chorale::transport::endpoint_user {
   chorale::transport::endpoint core_;
 };
 
-/// Ranks of a group, all in the hands of one thread. Nobody answers for them: they do what `[rank]` is told
-/// to.
+/// Ranks of a group, all driven by one thread, without service threads: a rank acts only through `[rank]`.
 class team {
  public:
   explicit team(int size, const chorale::config& c = patient(), bool joins = true)
@@ -47,14 +45,14 @@ class team {
 
   team(const team&) = delete;
   team& operator=(const team&) = delete;
-  /// A rank that leaves waits for answers, which nobody would give, unless its communicator has failed.
+  /// Unless its communicator has failed, a leaving rank would wait for answers that no thread sends.
   ~team() {
     for (auto& m : members_)
       m->core().failures().fail(
           std::make_exception_ptr(chorale::error(chorale::errc::poisoned, "the test is over")));
   }
 
-  /// Settings of a team whose ranks ask for nothing by themselves while a test takes its time.
+  /// Settings of a team whose ranks send no requests by themselves, however long a test takes.
   static chorale::config patient() {
     chorale::config c;
     c.device = "soft0";
@@ -62,7 +60,7 @@ class team {
     c.multicast_patience = std::chrono::seconds{10};
     return c;
   }
-  /// ... whose ranks ask soon.
+  /// ... and of one whose ranks send requests soon.
   static chorale::config impatient() {
     auto c = patient();
     c.multicast_patience = std::chrono::milliseconds{1};

@@ -1,4 +1,4 @@
-// Barriers: nobody leaves before everyone has come.
+// Barriers: no rank leaves before all have entered.
 #include <atomic>
 #include <vector>
 
@@ -25,7 +25,7 @@ void race(int size, const chorale::config& c, Wait&& wait) {
   std::vector<std::atomic<int>> came(rounds);
   run_ranks<Comm>(size, c, [&](auto& comm) {
     for (int round = 0; round < rounds; ++round) {
-      // Now and then a rank is late, and the last one late by much.
+      // Occasionally a rank is late, and the last one very late.
       const auto n = mixed(seed() + static_cast<std::uint64_t>(round * size + comm.rank()));
       if (n % 64 == 0) chorale::clock::sleep_for(std::chrono::microseconds{n / 64 % 1500});
       auto& counter = came[static_cast<std::size_t>(round)];

@@ -1,5 +1,5 @@
-// The send/receive transport of the papers' baselines: every collective, and what is its own, the queue of
-// messages that nobody waits for.
+// The send/receive transport of the papers' baselines: every collective, and its queue of unexpected
+// messages.
 #include <cstring>
 
 #include <chorale/transport/mailbox.hpp>
@@ -33,7 +33,7 @@ TEST_CASE("every collective runs over send and receive", "[baseline]") {
     if (too_large(size) || (how == eager_policy::rdma_write && size % 2 == 0 && size != 8)) continue;
     barrier_witness witness{size};
     run_ranks<baseline>(size, settings_for(how), [&](baseline& comm) {
-      // Nothing, less than a block, a block and a word, and the rendezvous of what is longer.
+      // Empty, less than a block, a block and a word, and longer messages by rendezvous.
       for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 2061, 9000, 16384, 50000}) {
         const auto s = seed() + count;
         witness.check(comm);
@@ -59,9 +59,10 @@ TEST_CASE("small blocks, and few of them", "[baseline]") {
   });
 }
 
-TEST_CASE("messages that nobody waits for do not keep the awaited one away", "[baseline]") {
-  // 5 ranks may have 4 * 128 messages under way to rank 0, more than half of the 512 receives of its queue;
-  // it takes those of the last rank first, of which each is sent after all others have come.
+TEST_CASE("unexpected messages do not block the awaited one", "[baseline]") {
+  // The other 4 ranks may have 4 * 128 messages in flight to rank 0, more than half of the 512 receives of
+  // its queue; rank 0 first receives those of the last rank, each of which is sent after all others have
+  // arrived.
   auto c = settings();
   c.blocks = 128;
   std::uint64_t copied_out = 0;
@@ -121,7 +122,7 @@ TEST_CASE("messages by RDMA write take no receives", "[baseline]") {
           throw std::runtime_error("word " + std::to_string(i) + " is wrong");
     }
     const auto& boxes = comm.transport().parts().mailbox();
-    // Each call sends a message to another rank at least, whichever algorithm suits the device.
+    // Each call sends at least one message, whichever algorithm is chosen for the device.
     if (boxes.statistics().blocks < 10 || boxes.copied_out() != 0)
       throw std::runtime_error(std::to_string(boxes.statistics().blocks) + " messages, " +
                                std::to_string(boxes.copied_out()) + " of which were copied out");
@@ -147,7 +148,7 @@ TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
           throw std::runtime_error("a held message has changed");
       }
       for (auto& h : held) h.release();
-      // As many again: all blocks have been given back.
+      // As many again: all blocks have been released.
       for (int i = 0; i < 4; ++i) co_await net.send(other, now, {});
       for (int i = 0; i < 4; ++i) auto arrived = co_await net.receive(other, now);
     });
@@ -173,7 +174,7 @@ TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]"
   CHECK(mismatches == 3);
 }
 
-TEST_CASE("a message that was not taken is noticed by a signal of a later call", "[baseline]") {
+TEST_CASE("a message that was not received is detected by a signal of a later call", "[baseline]") {
   auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
   const auto all = misuse::run<baseline>(2, c, [](baseline& comm) {
     if (comm.rank() == 0)
@@ -194,12 +195,12 @@ using chorale::transport::mailbox_layout;
 using chorale::transport::mailbox_trailer;
 using chorale::transport::matched;
 
-/// What a faulty peer writes where its second message has to be.
+/// The bytes that a faulty peer writes in place of its second message.
 struct forged {
   const char* what;
   matched::message_header header;
-  std::uint32_t bytes;  ///< as its trailer says
-  std::uint32_t count;  ///< of its message, from 1
+  std::uint32_t bytes;  ///< according to its trailer
+  std::uint32_t count;  ///< number of its message, from 1
 };
 
 chorale::task<> send_and_forge(rc_send_receive& net, chorale::call_id now, const forged& second) {
@@ -226,7 +227,7 @@ chorale::task<> receive_two(rc_send_receive& net, chorale::call_id now) {
 
 }  // namespace
 
-TEST_CASE("what a peer writes into a ring is checked before it is used", "[baseline]") {
+TEST_CASE("a message in a ring is validated before it is used", "[baseline]") {
   auto c = settings_for(eager_policy::rdma_write);
   c.blocks = 4;
   using kind = matched::kind;

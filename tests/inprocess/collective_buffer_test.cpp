@@ -1,4 +1,4 @@
-// The collective buffer of recursive doubling: its halves in turns, its growth, and what it costs.
+// The collective buffer of recursive doubling: the alternation of its halves, its growth, and its cost.
 #include <array>
 #include <vector>
 
@@ -29,11 +29,11 @@ template <class Transport>
 using collecting = chorale::communicator<Transport, chorale::allgather::recursive_doubling_at<switch_bytes>,
                                          chorale::barrier::dissemination>;
 
-/// Of all kinds: in messages, collected, collected and straight, straight alone.
+/// Sizes for all kinds: by messages, through the buffer, through the buffer and directly, only directly.
 constexpr std::array<std::size_t, 14> sizes{700,  1,    2900, 0,  1500,   5999, 1500,
                                             6000, 2999, 3000, 64, 20'000, 1023, 1501};
 
-/// Call after call, of all sizes in all manners.
+/// Successive calls of all sizes, in all forms.
 template <class Communicator>
 void check_places() {
   for (const int size : {1, 2, 3, 4, 5, 7, 8, 13}) {
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("blocks that are collected over datagrams come to their place
   check_places<TestType>();
 }
 
-TEST_CASE("calls that are under way together take the halves in turns", "[connections]") {
+TEST_CASE("concurrent calls alternate between the halves", "[connections]") {
   for (const int size : {3, 4, 7}) {
     run_ranks<collecting<rc>>(size, settings(), [](auto& comm) {
       constexpr std::size_t calls = 5;
@@ -110,7 +110,7 @@ TEMPLATE_TEST_CASE("a collective buffer has at most twice 2M bytes, which are to
   }
 }
 
-TEST_CASE("send and receive collect nothing: there is nothing to put", "[connections]") {
+TEST_CASE("send and receive use no collective buffer, since they cannot put", "[connections]") {
   static_assert(!chorale::keeping_transport<rc_send_receive>);
   static_assert(!chorale::keeping_transport<ud>);
   run_ranks<collecting<rc_send_receive>>(4, settings(), [](auto& comm) {

@@ -1,5 +1,5 @@
-// A limit on connections: they are closed and made again while everybody talks to everybody, and nothing is
-// lost.
+// A limit on connections: they are closed and made again while all ranks communicate with each other, and no
+// message is lost.
 #include <atomic>
 
 #include <chorale/transport/rc.hpp>
@@ -21,8 +21,8 @@ chorale::config limited(std::uint32_t connections) {
   return c;
 }
 
-/// Ranks make progress until each has as few connections as `limit`. When nothing is under way every request
-/// to close one is agreed to.
+/// Ranks make progress until each has at most `limit` connections. When nothing is in flight, every request
+/// to close one is granted.
 template <class Comm>
 void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
   auto& net = comm.transport();
@@ -42,7 +42,7 @@ void wait_for_quiet(Comm& comm, int limit, std::atomic<int>& content) {
   }
 }
 
-/// Everybody puts into everybody's memory with notice, reads it back, and counts at rank 0.
+/// Every rank puts with notification into the memory of every other, reads it back, and counts at rank 0.
 template <class Comm>
 void check_one_sided(Comm& comm, std::uint64_t seed) {
   auto& net = comm.transport();
@@ -112,7 +112,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
     std::atomic<int> content{0};
     std::atomic<std::uint64_t> made_again{0};
     auto c = limited(static_cast<std::uint32_t>(limit));
-    // Few blocks: senders wait for what is given back, also across closed connections.
+    // Few blocks: senders wait for credits, also across closed connections.
     c.blocks = 4;
     c.zero_copy_bytes = 20000;
     c.send_receive_eager_bytes = 1000;
@@ -131,7 +131,8 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
       witness.check(comm);
       const auto m = comm.transport().memory();
       if (m.closed > 0 && m.opened > static_cast<std::uint64_t>(size - 1)) ++made_again;
-      // Pieces of closed connections serve the next ones: the pool has grown to the peak at most, and a slab.
+      // New connections reuse the pieces of closed ones: the pool is at most as large as at the peak, plus a
+      // slab.
       if (m.spare_bytes > (static_cast<std::size_t>(m.peak_connections) + 9) * m.bytes_per_peer)
         throw std::runtime_error(std::to_string(m.spare_bytes) + " spare bytes after at most " +
                                  std::to_string(m.peak_connections) + " connections");
@@ -141,7 +142,7 @@ TEMPLATE_TEST_CASE("everybody talks to everybody over few connections", "[connec
   }
 }
 
-TEST_CASE("a signal that nobody has waited for outlives its connection", "[connections]") {
+TEST_CASE("a signal that was not awaited yet outlives its connection", "[connections]") {
   constexpr int size = 6;
   std::atomic<int> content{0};
   run_ranks<communicator<rc>>(size, limited(2), [&](auto& comm) {
@@ -177,8 +178,8 @@ TEST_CASE("without a limit no connection is closed", "[connections]") {
         m.peak_connections != m.connections || m.closed != 0)
       throw std::runtime_error("rank " + std::to_string(comm.rank()) + " has " +
                                std::to_string(m.connections) + " connections");
-    // Messages of this size need no staging; every inbox has its blocks, and the figures cover all that is
-    // registered.
+    // Messages of this size need no staging; every inbox has its blocks, and the report covers all registered
+    // memory.
     const std::size_t inbox = chorale::transport::mailbox_layout{c.block_bytes, c.blocks}.total_bytes();
     if (m.mailbox_bytes != static_cast<std::size_t>(m.connections) * ((inbox + 63) / 64 * 64))
       throw std::runtime_error("mailboxes of " + std::to_string(m.mailbox_bytes) + " bytes");

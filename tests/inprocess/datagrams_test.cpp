@@ -1,5 +1,5 @@
-// Transports over reliable datagrams: every collective, windows, and what is their own: repair and service.
-// Meson runs them on the immediate engine and on the deferred one with losses, duplicates and seeds.
+// Transports over reliable datagrams: every collective, windows, retransmission and the service thread. Meson
+// runs them on the immediate engine and on the deferred one with losses, duplicates and seeds.
 #include <atomic>
 #include <chrono>
 
@@ -19,7 +19,7 @@ using emulated = chorale::communicator<ud_rdma>;
 
 namespace {
 
-/// Waits for what another thread does; false if it does not come.
+/// Waits until another thread makes `ready` true; false if that takes too long.
 template <class Ready>
 bool comes(Ready&& ready) {
   const auto give_up = chorale::clock::now() + std::chrono::seconds{instrumented ? 120 : 60};
@@ -38,7 +38,7 @@ TEMPLATE_TEST_CASE("every collective runs over datagrams", "[datagrams]", standa
     if (too_large(size)) continue;
     barrier_witness witness{size};
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
-      // Nothing, less than a block, a block and a word, several blocks, and what is put.
+      // Empty, less than a block, a block and a word, several blocks, and messages that are put.
       for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 1007, 9000, 16384}) {
         const auto s = seed() + count;
         witness.check(comm);
@@ -50,7 +50,7 @@ TEMPLATE_TEST_CASE("every collective runs over datagrams", "[datagrams]", standa
   }
 }
 
-TEST_CASE("everything is put, in small blocks, and few of them", "[datagrams]") {
+TEST_CASE("all messages are put, in small blocks, and few of them", "[datagrams]") {
   auto c = settings();
   c.block_bytes = 256;
   c.blocks = 2;
@@ -79,16 +79,16 @@ TEST_CASE("barriers are not acknowledged", "[datagrams]") {
     expect(s.packets == 0 && s.acknowledgements == 0, std::to_string(s.packets) + " packets and " +
                                                           std::to_string(s.acknowledgements) +
                                                           " acknowledgements in barriers");
-    // ceil(log2 5) rounds each.
+    // Each barrier has ceil(log2 5) rounds.
     expect(s.signals == 600, std::to_string(s.signals) + " signals for 200 barriers of 5 ranks");
   });
 }
 
-TEST_CASE("a rank that computes is read, and sends again what was lost", "[datagrams]") {
+TEST_CASE("memory of a rank that computes is read, and losses are retransmitted", "[datagrams]") {
   std::atomic<int> done{0};
   constexpr int size = 4;
-  // Of rank 0's memory: counters, what each of the others writes, and what all of them read. A rank may have
-  // written before another one reads, so that these must be apart.
+  // The parts of rank 0's memory: counters, data written by each other rank, and data read by all of them;
+  // separate, since a rank may write before another reads.
   constexpr std::size_t written = 300;
   const auto part_of = [](int rank) { return 100 + written * static_cast<std::size_t>(rank - 1); };
   constexpr std::size_t read_from = 1000;
@@ -98,7 +98,7 @@ TEST_CASE("a rank that computes is read, and sends again what was lost", "[datag
     chorale::window w{comm, std::span{memory}};
     comm.barrier();
     if (comm.rank() == 0) {
-      // It makes no call until the others have read from it, written to it and counted there.
+      // Rank 0 makes no call until the others have read, written and counted in its memory.
       if (!comes([&] { return done == size - 1; }))
         throw std::runtime_error("nobody answered for a rank that computes");
     } else {
@@ -141,9 +141,8 @@ TEST_CASE("a broadcast reaches all though its root computes at once", "[datagram
   }
 }
 
-TEST_CASE("who leaves after the last call leaves nobody behind who waits for an acknowledgement",
-          "[datagrams]") {
-  // The last that a rank hears of its peer may be lost, and the peer cannot be asked any more.
+TEST_CASE("no rank waits in vain for an acknowledgement of a rank that has left", "[datagrams]") {
+  // The last datagram of a peer may be lost, and the peer cannot be asked any more.
   for (int round = 0; round < 60; ++round) {
     run_ranks<emulated>(2, settings(), [&](emulated& comm) {
       std::vector<word> data(20'000, static_cast<word>(comm.rank()));
@@ -153,13 +152,13 @@ TEST_CASE("who leaves after the last call leaves nobody behind who waits for an 
   }
 }
 
-TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[datagrams]") {
+TEST_CASE("accesses outside exposed memory are refused and do no harm", "[datagrams]") {
   const auto attempts = std::initializer_list<const char*>{"bounds", "key", "concealed", "rights"};
   for (const std::string attempt : attempts) {
     std::atomic<int> refused{0};
     std::vector<std::byte> victim(20'000, std::byte{7});
-    // Once all have come, rank 1 stays until rank 0 has tried: the report of the refusal ends the second
-    // barrier, or the first if rank 1 is slow to see that rank 0 has come.
+    // After the first barrier, rank 1 stays until rank 0 has tried: the report of the refusal ends the second
+    // barrier, or the first if rank 1 is slow to see that rank 0 has entered it.
     const auto stay = [](emulated& comm) {
       try {
         comm.barrier();
@@ -201,7 +200,7 @@ TEST_CASE("accesses outside of what is exposed are refused and harm nobody", "[d
     });
     INFO(attempt);
     CHECK(refused == 1);
-    // What lay within the bounds may have been written, up to the first packet that did not.
+    // Packets within the bounds may have been written, up to the first one beyond.
     const std::size_t allowed = attempt == "bounds" ? 11'000 : 20'000;
     for (std::size_t i = 0; i < victim.size(); ++i)
       if (i < allowed || i >= 12'000) REQUIRE(victim[i] == std::byte{7});

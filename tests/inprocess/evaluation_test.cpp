@@ -1,4 +1,5 @@
-// Algorithms that say where their brackets are (`algorithm/evaluation.hpp`) compute exactly that.
+// Algorithms that declare their order of evaluation (`algorithm/evaluation.hpp`) evaluate in exactly that
+// order.
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +36,8 @@ namespace {
 template <class... Algorithms>
 using with = chorale::communicator<chorale::transport::rc, Algorithms...>;
 
-/// Of rank `rank`: numbers of either sign and all magnitudes, so that a sum is rounded otherwise wherever
-/// brackets are moved.
+/// The operand of rank `rank`: numbers of both signs and all magnitudes, so that any other order of
+/// evaluation rounds differently.
 std::vector<double> numbers_of(int rank, std::size_t count) {
   std::vector<double> values(count);
   for (std::size_t i = 0; i < count; ++i) {

@@ -33,8 +33,8 @@ struct message {
   std::size_t count;
 };
 
-/// Up to four messages a rank between any ranks, several between the same two and to a rank itself: empty,
-/// short, of several blocks, straight.
+/// Up to four messages per rank between any ranks, including several between the same two and from a rank to
+/// itself: empty, short, of several blocks, and zero copy.
 std::vector<message> random_plan(int ranks, std::mt19937& random) {
   const auto n = static_cast<unsigned>(ranks);
   std::vector<message> plan(random() % (4 * n + 1));

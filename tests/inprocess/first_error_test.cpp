@@ -1,4 +1,4 @@
-// Which error a program sees first if a nonblocking call has failed and nothing has waited for it yet.
+// The first error that a program sees if a nonblocking call has failed before any wait for it.
 #include <algorithm>
 #include <cstddef>
 #include <optional>
@@ -27,7 +27,7 @@ namespace {
 
 constexpr int odd_rank = 1;
 
-/// What `call` throws.
+/// The exception that `call` throws.
 template <class Call>
 error thrown_by(Call call) {
   try {
@@ -38,7 +38,7 @@ error thrown_by(Call call) {
   throw wrong("a call of a failed communicator returned");
 }
 
-/// How many elements this rank has in a call that fails.
+/// Number of elements of this rank in a call that fails.
 template <class Comm>
 std::size_t elements(const Comm& comm) {
   return comm.rank() == odd_rank ? 11 : 10;
@@ -52,7 +52,7 @@ void await_failure(Comm& comm) {
   });
 }
 
-/// A communicator on which an allreduce has failed, since rank `odd_rank` had another number of elements.
+/// A communicator on which an allreduce has failed, since `odd_rank` had a different number of elements.
 template <class Comm>
 struct failed_ranks {
   Comm comm;
@@ -84,7 +84,7 @@ TEMPLATE_TEST_CASE("the first error has the code of the failure, though another 
     expect_named(on.next(), errc::mismatch);
     expect_named(on.next(), errc::poisoned);
     expect_named(thrown_by([&] { on.comm.barrier(); }), errc::poisoned);
-    // The request of the call still has its failure.
+    // The request of the call still throws the failure.
     expect_named(thrown_by([&] { on.call.wait(); }), errc::mismatch);
   });
 }

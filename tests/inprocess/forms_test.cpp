@@ -1,4 +1,4 @@
-// Every form of each call: ranges of all kinds, values, calls that make their results, separate buffers.
+// Every form of each call: ranges of all kinds, values, returned results, separate buffers.
 #include <array>
 #include <cstddef>
 #include <stdexcept>
@@ -20,7 +20,7 @@ void want(bool right, const char* what) {
   if (!right) throw std::runtime_error(std::string{what} + " is wrong");
 }
 
-/// Calls that make their results, each with blocks of about m elements.
+/// Calls that return their results, each with blocks of about m elements.
 template <class Comm>
 void made(Comm& comm, std::size_t m) {
   const int n = comm.size();
@@ -58,7 +58,7 @@ void made(Comm& comm, std::size_t m) {
   want(comm.scatterv(parts, root) == part(root, me), "scatterv");
 }
 
-/// Ranges of all kinds, constant where they are read, and separate buffers.
+/// Ranges of all kinds, constant if only read, and separate buffers.
 template <class Comm>
 void ranges(Comm& comm) {
   const int n = comm.size();
@@ -95,7 +95,7 @@ void ranges(Comm& comm) {
 
 }  // namespace
 
-TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
+TEST_CASE("calls take ranges of all kinds, and return their results", "[forms]") {
   for (const int size : {1, 2, 3, 5, 7}) {
     support::run_anywhere(size, [](auto& group) {
       chorale::communicator<> comm{group};
@@ -106,7 +106,7 @@ TEST_CASE("calls take ranges of all kinds, and make their results", "[forms]") {
   SUCCEED();
 }
 
-TEST_CASE("a communicator that was moved serves its new name and refuses the old one", "[forms]") {
+TEST_CASE("a moved communicator works as its new object, and its old object rejects calls", "[forms]") {
   support::run_anywhere(3, [](auto& group) {
     chorale::communicator<> first{group};
     int value = first.rank();

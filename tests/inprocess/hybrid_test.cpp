@@ -28,7 +28,7 @@ void expect_within_limit(Comm& comm) {
                       " connections of " + std::to_string(net.parts().mailbox().limit()));
 }
 
-/// Calls `step()` until all ranks together have `wanted` connections, or long enough; returns how many.
+/// Calls `step()` until all ranks together have `wanted` connections, but not forever; returns their number.
 template <class Comm, class Step>
 int connect_all(Comm& comm, int wanted, Step&& step) {
   int all = 0;
@@ -69,8 +69,8 @@ TEST_CASE("windows over connections and datagrams together", "[hybrid]") {
     });
 }
 
-TEST_CASE("paths change while messages are under way, and order holds", "[hybrid]") {
-  // Signals, messages and notified writes of growing numbers, from all to all, through the change.
+TEST_CASE("paths switch while messages are in flight, and order is preserved", "[hybrid]") {
+  // Signals, messages and notified writes with increasing numbers, from all to all, during the switch.
   constexpr int size = 5;
   std::atomic<int> connected{0};
   run_ranks<standard<hybrid<3>>>(size, settings(), [&](auto& comm) {
@@ -82,7 +82,7 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
     comm.allgather(std::span<const chorale::remote_region>{&mine, 1}, std::span{regions});
     const int me = comm.rank();
     const auto at = [](int r) { return static_cast<std::size_t>(r); };
-    // A fast peer may write again already.
+    // A fast peer may already write the next value.
     const auto placed = [](std::uint64_t& word) { return std::atomic_ref{word}.load(); };
     for (std::uint64_t round = 1; round <= 300; ++round) {
       const auto now = net.begin({.what = chorale::operation::barrier, .bytes = round});
@@ -128,12 +128,12 @@ TEST_CASE("paths change while messages are under way, and order holds", "[hybrid
   CHECK(connected <= size * 3);
 }
 
-TEST_CASE("the nearest get connections, both sides the same ones", "[hybrid]") {
+TEST_CASE("the nearest peers get connections, the same on both sides", "[hybrid]") {
   for (const int size : {4, 6, 7, 8}) {
-    // Three steps have three partners, but four in odd groups, where steps come in pairs.
+    // Three steps have three partners, but four in groups of odd size, in which steps come in pairs.
     const int each = size % 2 == 0 ? 3 : 4;
     std::atomic<int> connections{0};
-    // Each rank sends to every other: only who is sent to is connected.
+    // Each rank sends to every other, since only ranks that communicate are connected.
     using pairwise = chorale::communicator<hybrid<3, path_choice::nearest>, chorale::alltoall::pairwise>;
     run_ranks<pairwise>(size, settings(), [&](auto& comm) {
       std::vector<word> all(static_cast<std::size_t>(comm.size()));
@@ -149,7 +149,7 @@ TEST_CASE("the nearest get connections, both sides the same ones", "[hybrid]") {
 
 namespace {
 
-/// Alltoalls until all ranks have the connections of `Limit` steps, which are not fewer and not more on any.
+/// Makes alltoalls until every rank has exactly the connections of `Limit` steps.
 template <int Limit>
 void expect_connections_of_steps(int size) {
   using asking =

@@ -1,4 +1,4 @@
-// Datagrams that are sent by hand to the ranks of a group.
+// Sends handcrafted datagrams to the ranks of a group.
 #pragma once
 
 #include <chrono>
@@ -39,10 +39,10 @@ inline std::uint32_t qkey_of(const endpoint& rank) {
 }
 
 /// Sends to the datagram ports of a group whose secret and keys it knows: through a queue pair that the ranks
-/// do not know, or through its own rank's.
+/// do not know, or through that of a rank.
 class intruder {
  public:
-  /// `qkey_error`: in what it sends through the queue pair of its own.
+  /// `qkey_error`: added to the Q_Key of datagrams sent through the unknown queue pair.
   explicit intruder(endpoint& self, std::uint32_t qkey_error = 0)
       : self_(self),
         device_(self.port().opened(), self.port().local()),
@@ -54,12 +54,12 @@ class intruder {
     device_.add_peer(rank.port().local().address);
     port_.add_peer(rank.channel().port().number());
   }
-  /// As somebody who is no rank.
+  /// Sends through the unknown queue pair.
   void send(int to, std::span<const std::byte> bytes) {
     while (!port_.send(to, {bytes})) chorale::clock::give_way();
     pause();
   }
-  /// As its rank, on whose thread it runs, or which has a service thread.
+  /// Sends as its rank, on whose thread it runs, or which has a service thread.
   void send_as_rank(int to, std::span<const std::byte> bytes) {
     datagram_port& port = self_.channel().port();
     const auto is_sent = [&] {
@@ -72,7 +72,7 @@ class intruder {
     }
     pause();
   }
-  /// To the multicast group, as its rank or as nobody.
+  /// Sends to the multicast group, as its rank or through the unknown queue pair.
   void multicast(std::span<const std::byte> bytes, bool as_rank) {
     constexpr std::uint32_t all_members = 0xffffff;
     const std::lock_guard hold{self_.channel().lock()};
@@ -92,7 +92,7 @@ class intruder {
   void drain() { port_.drain(std::chrono::seconds{5}); }
 
  private:
-  /// Who floods the queue only causes losses, which are repaired.
+  /// Without pauses, a flooded queue only loses datagrams, which are retransmitted.
   void pause() {
     if (++sent_ % 16 == 0) chorale::clock::sleep_for(std::chrono::microseconds{200});
   }
@@ -103,7 +103,7 @@ class intruder {
   int sent_ = 0;
 };
 
-/// A datagram as it lies on the wire.
+/// The bytes of a datagram on the wire.
 inline std::vector<std::byte> datagram(std::uint64_t secret, int source, std::uint16_t kind,
                                        std::span<const std::byte> body, std::int64_t claimed = -1) {
   const datagram_header head{

@@ -1,4 +1,4 @@
-// Datagrams that no rank would send: they change no memory, stop nobody, and are counted.
+// Datagrams that no rank would send: they change no memory, stop no rank, and are counted.
 #include <array>
 #include <atomic>
 #include <cstring>
@@ -34,9 +34,9 @@ std::vector<std::byte> packet(std::uint32_t number, reliable::packet_type type, 
   return bytes;
 }
 
-/// Runs `intrude(victim, rank, region)` on a thread beside collectives of all ranks, which must be right: the
-/// victim is rank 0, which exposes `window` meanwhile, as `region`, and the rank is the last. Returns what
-/// rank 0 refused.
+/// Runs `intrude(victim, rank, region)` on a thread during collectives of all ranks, whose results must be
+/// correct: `victim` is rank 0, which exposes `window` as `region` meanwhile, and `rank` is the last one.
+/// Returns the number of datagrams that rank 0 refused.
 template <class Intrude>
 std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
   constexpr int size = 3;
@@ -65,7 +65,7 @@ std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
       comm.barrier();
     }
     if (comm.rank() == 0) {
-      // What was sent last may still wait in the queue.
+      // The last datagrams may still be in the queue.
       for (int i = 0; i < 100; ++i) net.look_around();
       refused = net.refused_datagrams();
     }
@@ -126,14 +126,14 @@ TEST_CASE("a wrong secret is refused, whatever else is right", "[intruders]") {
                                         reliable::put_body{r.address, r.key, 0}, ones)));
     };
     for (std::uint32_t n = 0; n < 200; ++n) put(n, secret_of(rank) ^ (std::uint64_t{1} << n % 64));
-    // Who reads multicasts has their secret, and this is another.
+    // A reader of multicasts knows their secret, which differs from that of datagrams.
     for (std::uint32_t n = 0; n < 64; ++n) put(n, rank.members().numbers().multicast_secret);
   });
   CHECK(refused > 0);
   for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
-TEST_CASE("what is replayed, truncated or wrong in itself changes nothing", "[intruders]") {
+TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[intruders]") {
   if (left_out_in_virtual_time("a thread that is no rank attacks")) return;
   std::vector<std::byte> window(4096, std::byte{5});
   const auto refused = under_attack(window, [](endpoint& victim, endpoint& rank, const region& r) {
@@ -142,30 +142,30 @@ TEST_CASE("what is replayed, truncated or wrong in itself changes nothing", "[in
     const auto secret = secret_of(rank);
     const int self = rank.rank();
     const std::vector<std::byte> ones(100, std::byte{1});
-    // Writes with the right key under numbers that have been: as if they were sent once more.
+    // Writes with the right key under old numbers, as if retransmitted.
     const auto old_put = packet(reliable::first_sequence, reliable::packet_type::put,
                                 reliable::put_body{r.address, r.key, 0}, ones);
     for (int n = 0; n < 50; ++n) i.send_as_rank(0, datagram(secret, self, packet_kind, old_put));
-    // Cut short at each length, and with a length that is not theirs.
+    // Truncated at each length, and with a wrong length.
     const auto whole = datagram(secret, self, packet_kind, old_put);
     for (std::size_t bytes = 0; bytes < whole.size(); ++bytes)
       i.send_as_rank(0, std::span{whole}.first(bytes));
     for (std::int64_t claimed = 0; claimed < 200; claimed += 7)
       i.send_as_rank(0, datagram(secret, self, packet_kind, old_put, claimed));
-    // Senders and kinds that there are not; the victim as its own sender.
+    // Nonexistent senders and kinds; the victim as its own sender.
     for (const int source : {-1, 3, 1000, 0})
       i.send_as_rank(0, datagram(secret, source, packet_kind, old_put));
     for (const int kind : {0, 5, 15, 63, 79, 200, 65535})
       i.send_as_rank(0, datagram(secret, self, static_cast<std::uint16_t>(kind), ones));
-    // Types and flags that there are not, far beyond any window.
+    // Nonexistent types and flags, far beyond any window.
     for (int type = 0; type < 256; ++type) {
       reliable::packet_header head{};
       head.number = reliable::first_sequence + 0x40000000U;
       head.type = static_cast<std::uint8_t>(type);
-      head.flags = static_cast<std::uint8_t>(type * 37);  // of all kinds
+      head.flags = static_cast<std::uint8_t>(type * 37);  // all combinations
       i.send_as_rank(0, datagram(secret, self, packet_kind, std::as_bytes(std::span{&head, 1})));
     }
-    // Acknowledgements of what was never sent, and requests for it.
+    // Acknowledgements of packets that were never sent, and requests for them.
     for (std::uint32_t n = 0; n < 100; ++n) {
       reliable::report_body b{};
       b.acknowledged = reliable::first_sequence + 0x10000000U * n + 100000U;
@@ -180,7 +180,7 @@ TEST_CASE("what is replayed, truncated or wrong in itself changes nothing", "[in
   for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
-TEST_CASE("no number of a group tells anything of another", "[intruders]") {
+TEST_CASE("no number of a group reveals another", "[intruders]") {
   const std::array contributions{group_numbers::drawn(), group_numbers::drawn(), group_numbers::drawn()};
   const auto numbers_with = [&contributions](auto&& change) {
     membership members{0, 3, "by hand", 7};
@@ -193,7 +193,7 @@ TEST_CASE("no number of a group tells anything of another", "[intruders]") {
     return members.numbers();
   };
   const group_numbers all = numbers_with([](group_numbers&) {});
-  // What one contribution changes is the number that it is for, and no other.
+  // A contribution changes only its own number.
   const auto changes_only = [&](auto group_numbers::*one) {
     group_numbers changed = numbers_with([one](group_numbers& n) { n.*one += 12345; });
     CHECK(changed.*one != all.*one);
@@ -207,7 +207,7 @@ TEST_CASE("no number of a group tells anything of another", "[intruders]") {
   changes_only(&group_numbers::multicast_address);
   changes_only(&group_numbers::name);
   CHECK((all.qkey | all.multicast_qkey) >> 31 == 0);
-  // Nor is any that a rank draws like another.
+  // All numbers drawn by a rank differ.
   const group_numbers drawn = group_numbers::drawn();
   const std::uint64_t words[]{drawn.secret, drawn.multicast_secret};
   std::set<std::uint32_t> halves{drawn.qkey, drawn.multicast_qkey, drawn.multicast_address, drawn.name};

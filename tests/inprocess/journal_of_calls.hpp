@@ -1,4 +1,4 @@
-// An observer that writes down what it is told, and complains where that contradicts itself.
+// An observer that records its notifications, and detects contradictions among them.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace inprocess {
 
-/// A call that has ended, as it was told.
+/// A completed call, as reported.
 struct ended_call {
   std::uint64_t number = 0;
   chorale::call what;
@@ -24,7 +24,7 @@ struct ended_call {
   chorale::clock::duration waited{};
 };
 
-/// Of one communicator. Complaints are collected, since hooks must not throw.
+/// Observes one communicator. Collects contradictions, since hooks must not throw.
 class journal_of_calls final : public chorale::observer {
  public:
   void on_made(const chorale::observed_communicator& who) noexcept override {
@@ -70,7 +70,7 @@ class journal_of_calls final : public chorale::observer {
   }
   void on_event(const chorale::observed_event& event) noexcept override { events.push_back(event.what); }
 
-  /// @throws std::runtime_error with what was told wrongly.
+  /// @throws std::runtime_error with the contradictions.
   void check() const {
     if (!complaints_.empty()) throw std::runtime_error(complaints_);
   }

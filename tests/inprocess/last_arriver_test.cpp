@@ -1,4 +1,5 @@
-// Algorithms over slots that all ranks of a host see: results, calls that differ, and hosts without them.
+// Algorithms over slots in memory shared by all ranks of a host: results, mismatches, and hosts without
+// shared memory.
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
@@ -33,14 +34,14 @@ using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::
                                       chorale::allgather::last_arriver, chorale::alltoall::last_arriver,
                                       chorale::reduce_scatter::last_arriver>;
 
-/// The alltoall of which addresses alone pass through slots.
+/// The alltoall that passes only addresses through slots.
 using reading_blocks = chorale::communicator<chorale::transport::rc, chorale::alltoall::last_arriver_reads>;
 
-/// Sizes in the line of a flag, around it, around a block, and of several.
+/// Sizes within the cache line of a flag, slightly larger, around a block, and of several blocks.
 constexpr std::size_t counts[] = {1, 0, 6, 7, 100, 1021, 1022, 1023, 3000, 2};
 
-/// With blocks of 256 bytes, where slots for long messages have 16 KiB: around a slot, around its share for
-/// each of 2, 3, 5 and 8 ranks, and of several parts of which the last is short.
+/// With blocks of 256 bytes, slots for long messages have 16 KiB: sizes around a slot, around its share for
+/// each of 2, 3, 5 and 8 ranks, and of several parts with a short last one.
 constexpr std::size_t long_counts[] = {2047, 2048, 2049, 1024, 1025, 680, 410, 257, 12000, 33, 20011};
 
 template <std::size_t Counts>
@@ -62,7 +63,7 @@ void check_calls(meeting& comm) {
   check_calls(comm, counts);
 }
 
-/// What each rank's call threw, and which ranks it names.
+/// The exception of each rank's call, and the ranks that it names.
 struct outcome {
   std::optional<error> first;
   [[nodiscard]] bool is(errc code, int rank) const {
@@ -102,13 +103,13 @@ struct refusing_on_one {
 
 }  // namespace
 
-TEST_CASE("what is left in slots comes to its place", "[shared]") {
+TEST_CASE("data from slots arrives at its destination", "[shared]") {
   for (const int size : {1, 2, 3, 5, 8, 13}) {
     if (!too_large(size)) run_ranks<meeting>(size, settings(), [](auto& comm) { check_calls(comm); });
   }
 }
 
-TEST_CASE("long messages come to their place part by part", "[shared]") {
+TEST_CASE("long messages arrive part by part", "[shared]") {
   for (const int size : {2, 3, 5, 8}) {
     if (too_large(size)) continue;
     auto with = settings();
@@ -117,15 +118,15 @@ TEST_CASE("long messages come to their place part by part", "[shared]") {
   }
 }
 
-TEST_CASE("what the last cache does not hold comes to its place past the caches", "[shared]") {
-  // 150 MiB and more in all, where a cache has 32 or so. Where it is larger, the same bytes go through it.
+TEST_CASE("messages larger than the last-level cache bypass the caches and arrive", "[shared]") {
+  // At least 150 MiB in total, compared with caches of some 32 MiB. A larger cache holds the same bytes.
   run_ranks<meeting>(5, settings(), [](auto& comm) {
     check_alltoall<std::uint8_t>(comm, (std::size_t{3} << 20) + 1, seed(), {.misalignment = 3});
     check_allgather<std::uint64_t>(comm, std::size_t{1} << 20, seed());
   });
 }
 
-TEST_CASE("blocks that others read come to their place, and may be changed after the call", "[shared]") {
+TEST_CASE("blocks read by other ranks arrive, and may be changed after the call", "[shared]") {
   for (const int size : {1, 2, 3, 5, 8, 13}) {
     if (too_large(size)) continue;
     auto with = settings();
@@ -137,7 +138,7 @@ TEST_CASE("blocks that others read come to their place, and may be changed after
         check_alltoall<std::uint64_t>(comm, counts[i], seed() + i, way);
         check_alltoallv<std::uint16_t>(comm, counts[i], seed() + i, way);
       }
-      // One buffer, which is filled anew as soon as a call is over.
+      // One buffer, refilled as soon as a call is over.
       const std::size_t block = 1000;
       std::vector<std::uint32_t> in(block * static_cast<std::size_t>(comm.size()));
       std::vector<std::uint32_t> out(in.size());
@@ -151,7 +152,7 @@ TEST_CASE("blocks that others read come to their place, and may be changed after
   }
 }
 
-TEST_CASE("a rank that makes another call is named where addresses pass through slots", "[shared]") {
+TEST_CASE("a rank that makes a different call is named if addresses pass through slots", "[shared]") {
   std::atomic<int> named{0};
   run_anywhere(3, [&](support::any_group& group) {
     auto with = settings();
@@ -171,7 +172,7 @@ TEST_CASE("a rank that makes another call is named where addresses pass through 
   CHECK(named == 3);
 }
 
-TEST_CASE("a rank that leaves is not waited for where addresses pass through slots", "[shared]") {
+TEST_CASE("a rank that leaves ends waits if addresses pass through slots", "[shared]") {
   std::atomic<int> lost{0};
   run_anywhere(4, [&](support::any_group& group) {
     reading_blocks comm{group, settings()};
@@ -186,7 +187,7 @@ TEST_CASE("a rank that leaves is not waited for where addresses pass through slo
   CHECK(lost == 3);
 }
 
-TEST_CASE("parts of a communicator have slots of their own", "[shared]") {
+TEST_CASE("parts of a communicator have separate slots", "[shared]") {
   run_ranks<meeting>(5, settings(), [](auto& comm) {
     check_calls(comm);
     auto part = comm.split(comm.rank() % 2, -comm.rank());
@@ -197,7 +198,7 @@ TEST_CASE("parts of a communicator have slots of their own", "[shared]") {
   });
 }
 
-TEST_CASE("the rank that arrives last names the one that makes another call", "[shared]") {
+TEST_CASE("the last arriver names the rank that makes a different call", "[shared]") {
   constexpr int odd = 1;
   SECTION("of another size") {
     const auto all = outcomes(4, [](meeting& comm) {
@@ -273,7 +274,7 @@ TEST_CASE("an operator that throws in its share of a long message fails the call
   }
 }
 
-TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
+TEST_CASE("a rank that has left ends waits for its slot", "[shared]") {
   std::atomic<int> lost{0};
   run_anywhere(3, [&](support::any_group& group) {
     meeting comm{group, settings()};
@@ -288,7 +289,7 @@ TEST_CASE("a rank that has left is not waited for in slots", "[shared]") {
   CHECK(lost == 2);
 }
 
-TEST_CASE("a rank that leaves between long messages is not waited for in slots", "[shared]") {
+TEST_CASE("a rank that leaves between long messages ends waits for its slot", "[shared]") {
   std::atomic<int> lost{0};
   run_anywhere(4, [&](support::any_group& group) {
     meeting comm{group, settings()};
@@ -322,7 +323,7 @@ TEST_CASE("a nonblocking call learns that a rank has left, though the one it wai
       return;
     }
     auto call = comm.iallreduce(sum);
-    // Rank 0 has looked for rank 1 first, which is in the call and looks after nothing meanwhile.
+    // Rank 0 has waited for rank 1 first, which is in the call but makes no progress meanwhile.
     if (comm.rank() == 1) wait_for(has_heard);
     wait_for(is_gone);
     try {
@@ -336,7 +337,7 @@ TEST_CASE("a nonblocking call learns that a rank has left, though the one it wai
   CHECK(lost == 2);
 }
 
-TEST_CASE("a choice among algorithms of which none suits is one of them all the same", "[shared]") {
+TEST_CASE("a choice among unsuitable algorithms still picks one of them", "[shared]") {
   using only =
       chorale::communicator<chorale::transport::rc, chorale::automatic<chorale::allreduce::last_arriver>>;
   run_ranks<only>(3, settings(), [](auto& comm) {

@@ -1,5 +1,5 @@
-// Ranks that end their communicators: nothing that they have sent is lost by it, calls that did not match are
-// named, and the service thread is no reason to stay.
+// Ranks that end their communicators: their sent data is not lost, mismatching calls are named, and the
+// service thread does not delay them.
 #include <atomic>
 #include <chrono>
 #include <cstdio>
@@ -36,7 +36,7 @@ void await(const std::atomic<bool>& flag, std::chrono::milliseconds longest) {
   while (!flag && chorale::clock::now() < give_up) chorale::clock::sleep_for(1ms);
 }
 
-/// What the process writes to standard error during `action`.
+/// The process's standard error during `action`.
 template <class Action>
 std::string errors_during(Action&& action) {
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file{std::tmpfile(), &std::fclose};
@@ -61,7 +61,7 @@ std::string errors_during(Action&& action) {
   return text;
 }
 
-/// The same while each of `size` ranks runs `body(comm)` and leaves.
+/// The same, while each of `size` ranks runs `body(comm)` and leaves.
 template <class Comm>
 std::string errors_of_leaving(int size, const std::function<void(Comm&)>& body) {
   return errors_during([&] {
@@ -78,7 +78,7 @@ bool has(const std::string& text, const std::string& words) {
 
 }  // namespace
 
-TEST_CASE("a rank that leaves stays for one that cannot answer, however long that computes", "[leaving]") {
+TEST_CASE("a leaving rank waits for one that computes and cannot answer, however long", "[leaving]") {
   // Without a service thread, silence is no sign of death.
   auto c = settings();
   c.service = chorale::service_policy::off;
@@ -138,7 +138,7 @@ TEMPLATE_TEST_CASE("ranks that only send and leave hear that their calls did not
       CHECK(said.empty());
     }
   }
-  SECTION("an error has told of it already") {
+  SECTION("an error has already reported it") {
     const std::string said = errors_of_leaving<TestType>(2, [](auto& comm) {
       try {
         if (comm.rank() == 0)
@@ -182,7 +182,7 @@ TEMPLATE_TEST_CASE("a message that does not belong here is named though its send
   CHECK(has(failure->what(), "allreduce of 8 bytes"));
 }
 
-TEST_CASE("a service thread ends though an event was for a queue that is gone", "[leaving]") {
+TEST_CASE("a service thread ends after an event of a destroyed queue", "[leaving]") {
   if (left_out_in_virtual_time("the service is a thread of the test")) return;
   team one{1, team::patient(), false};
   const auto& device = one[0].port().device();
@@ -226,7 +226,7 @@ TEST_CASE("a service thread ends though an event was for a queue that is gone", 
   }};
   await(ended, 5s);
   const bool in_time = ended;
-  // An event that counts lets a thread go that is held by one that does not.
+  // If the thread is blocked by the event of the destroyed queue, a valid event releases it.
   if (!in_time) raise_event(*lasting);
   ending.join();
   CHECK(in_time);

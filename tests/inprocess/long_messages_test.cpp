@@ -1,4 +1,4 @@
-// Long messages over send and receive: a rendezvous for each, one sender after the other, or copies.
+// Long messages over send and receive: a rendezvous for each, one sender at a time, or copies.
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -35,13 +35,13 @@ chorale::config short_eager(long_send_policy how, std::size_t block = 256) {
 std::byte value(int from, int to, std::size_t length, std::size_t i) {
   return static_cast<std::byte>(element(seed() + length, from, to, i));
 }
-/// Of a long message some bytes are enough; the last is one of them.
+/// Samples of a long message suffice; the last byte is among them.
 std::size_t next(std::size_t i, std::size_t length) {
   return length < 10'000 ? i + 1 : i + 997 < length || i + 1 == length ? i + 997 : length - 1;
 }
 
-/// Each rank sends a message of each length to all others, from and to any address, and takes theirs, all
-/// posted at once.
+/// Each rank sends a message of each length to all others, from and to any alignment, and receives theirs,
+/// all posted at once.
 chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id now,
                                        const std::vector<std::size_t>& lengths) {
   const int ranks = net.size();
@@ -72,7 +72,7 @@ chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id no
     if (place.back() != std::byte{0xee}) throw std::runtime_error("a byte behind a place was written");
 }
 
-/// Messages of long and of short ranks' data, over a transport whose every call goes by messages.
+/// Calls with long and short data, over a transport that performs every call by messages.
 template <class Comm>
 void all_calls(long_send_policy how,
                chorale::eager_policy short_ones = chorale::eager_policy::receive_queue) {
@@ -95,7 +95,7 @@ void all_calls(long_send_policy how,
 
 }  // namespace
 
-TEST_CASE("messages of any length come whole, whatever their way", "[baseline][long]") {
+TEST_CASE("messages of any length arrive complete by every method", "[baseline][long]") {
   const std::vector<std::size_t> all{0, 1, eager - 1, eager, eager + 1, 240, 241, 8192, 8193, (1 << 20) + 3};
   for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial, long_send_policy::copy}) {
     for (const int size : {2, 3, 5, 8}) {
@@ -106,10 +106,10 @@ TEST_CASE("messages of any length come whole, whatever their way", "[baseline][l
         c.registration =
             size == 5 ? chorale::registration_policy::per_operation : chorale::registration_policy::automatic;
         INFO("way " << static_cast<int>(how) << ", limit " << connections);
-        // Each message to another rank may need another connection.
+        // Each message may need another connection.
         const std::vector<std::size_t> few{1, eager, eager + 1, 8193};
         const auto& lengths = connections == 0 ? all : few;
-        // Requests travel as short messages do.
+        // Requests travel like short messages.
         if (size == 3) c.send_receive_eager = chorale::eager_policy::rdma_write;
         run_ranks<baseline>(size, c, [&](baseline& comm) {
           for (int round = 0; round < 2; ++round)
@@ -139,7 +139,7 @@ TEMPLATE_TEST_CASE("every algorithm leaves long messages to the transport", "[ba
     all_calls<TestType>(long_send_policy::rendezvous, chorale::eager_policy::rdma_write);
 }
 
-TEST_CASE("an allgather by recursive doubling makes one rendezvous a step, and exchanges no address",
+TEST_CASE("an allgather by recursive doubling makes one rendezvous per step, and exchanges no address",
           "[baseline][long]") {
   constexpr std::size_t words = 32 * 1024 / sizeof(word);
   using comm_type = degree_1<rc_send_receive>;
@@ -192,7 +192,7 @@ TEST_CASE("calls may be outstanding together while their messages are long", "[b
   }
 }
 
-TEST_CASE("a message of another length than its place is named", "[baseline][long]") {
+TEST_CASE("an error names a message whose length differs from its destination's", "[baseline][long]") {
   struct lengths {
     std::size_t sent;
     std::size_t taken;
@@ -208,7 +208,7 @@ TEST_CASE("a message of another length than its place is named", "[baseline][lon
                 co_await chorale::transfer::send(net, 1, now, span{memory}.first(sent));
               else
                 co_await chorale::transfer::receive(net, 0, now, std::span{memory}.first(taken));
-              // Whoever has only sent short data stays until the other has complained.
+              // A rank that has only sent short data stays until the other rank has failed.
               co_await net.signal(1 - net.rank(), now);
               co_await net.signalled(1 - net.rank(), now);
             });
@@ -223,7 +223,7 @@ TEST_CASE("a message of another length than its place is named", "[baseline][lon
 
 namespace {
 
-/// Memory that outlives what a rank does wrong, and what that is.
+/// Memory that outlives the failure of a rank, and the kind of failure.
 struct scene {
   std::vector<std::byte> place = std::vector<std::byte>(100'000, std::byte{1});
   std::atomic<bool> signalled{false};
@@ -232,7 +232,7 @@ struct scene {
 
 }  // namespace
 
-TEST_CASE("memory of a message whose call has failed is not written any more", "[baseline][long]") {
+TEST_CASE("memory of a message is not written after its call has failed", "[baseline][long]") {
   for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
     scene here;
     auto c = short_eager(how);
@@ -243,7 +243,7 @@ TEST_CASE("memory of a message whose call has failed is not written any more", "
         if (net.rank() == 0) {
           const auto taking = net.post_receive(1, now, here.place);
           co_await net.signal(1, now);
-          // A wait that hears of the failure first ends by it.
+          // A wait that first receives the failure notice ends with it.
           while (!here.signalled) chorale::clock::give_way();
           throw std::domain_error("not to my taste");
         }
@@ -265,7 +265,7 @@ TEST_CASE("memory of a message whose call has failed is not written any more", "
   }
 }
 
-TEST_CASE("a posted message that nobody waits for is an error that says so", "[baseline][long]") {
+TEST_CASE("a posted message that is never awaited is an error that says so", "[baseline][long]") {
   const auto all = misuse::run<baseline>(2, short_eager(long_send_policy::rendezvous), [&](baseline& comm) {
     in_call(comm, [&](auto& net, auto now) -> chorale::task<> {
       std::vector<std::byte> memory(5000);
@@ -286,7 +286,7 @@ TEST_CASE("a posted message that nobody waits for is an error that says so", "[b
   CHECK(all[1].failed());
 }
 
-TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits for it", "[baseline][long]") {
+TEST_CASE("a rank that leaves at any step of a rendezvous is named by the waiting rank", "[baseline][long]") {
   enum class step { before_the_request, instead_of_an_answer, instead_of_the_bytes };
   const auto short_ones = GENERATE(chorale::eager_policy::receive_queue, chorale::eager_policy::rdma_write);
   for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
@@ -305,7 +305,7 @@ TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits 
             const bool sends = net.rank() == (at == step::instead_of_an_answer ? 0 : 1);
             if (net.rank() == 0) {
               if (sends) {
-                // The signal says that the request has come.
+                // The signal says that the request has arrived.
                 const auto giving = net.post_send(1, now, memory);
                 while (boxes.statistics().requests == 0) net.progress();
                 co_await net.signal(1, now);
@@ -317,7 +317,7 @@ TEST_CASE("a rank that leaves at any step of a rendezvous is named by who waits 
             if (!sends) {
               co_await net.signalled(0, now);
             } else if (at == step::instead_of_the_bytes) {
-              // The request goes, and the answer is never looked at.
+              // The request is sent, and the answer never read.
               const auto giving = net.post_send(0, now, memory);
               while (boxes.statistics().requests == 0) net.progress();
               throw std::domain_error("rank 1 ends");

@@ -1,5 +1,5 @@
-// A rank that knows the secret of its group, as each does, and means harm: it can speak for no other, and
-// whatever it says besides its data, the others get right results or an error.
+// A malicious rank, which knows the secret of its group like every rank: it cannot impersonate another rank,
+// and whatever it sends besides its data, the others get correct results or an error.
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -30,7 +30,7 @@ namespace {
 
 using bytes = std::vector<std::byte>;
 
-/// Bodies of datagrams: words that mean something where they stand, and words that mean nothing.
+/// Bodies of datagrams: plausible words, and random words.
 class bodies {
  public:
   explicit bodies(std::uint64_t from) : chance_(from) {}
@@ -56,8 +56,8 @@ class bodies {
       const std::uint32_t w = word();
       std::memcpy(body.data() + at, &w, std::min(sizeof w, body.size() - at));
     }
-    // What it has to say in a call, wrong as that may be, are packets and messages in order, and signals of
-    // calls to come: these are not sent here.
+    // Packets and messages in order, and signals of future calls, would count as the rank's own data, right
+    // or wrong: these are not sent here.
     const auto begin_with = [&body](auto value) {
       if (body.size() >= sizeof value) std::memcpy(body.data(), &value, sizeof value);
     };
@@ -92,7 +92,7 @@ class bodies {
 };
 
 constexpr int ranks = 4;
-/// Knows the secret, as every rank does, and lets the others suffer for it.
+/// The malicious rank.
 constexpr int malicious = ranks - 1;
 
 template <class Comm>
@@ -102,14 +102,14 @@ void check_calls(Comm& comm, std::size_t count, std::uint64_t seed) {
   comm.barrier();
 }
 
-/// Runs calls on all ranks. Between its calls the malicious one sends what `attack(intruder, bodies)` sends.
-/// The results of the others must be right, unless `may_fail`: then calls may fail too, with an error that
-/// there is. Calls among the others alone are right in any case.
+/// Runs calls on all ranks. Between its calls the malicious rank runs `attack(intruder, bodies)`. The results
+/// of the others must be correct, unless `may_fail`: then calls may also fail, with a known error. Calls
+/// among the others alone must be correct in any case.
 template <class Comm, class Attack>
 void beside_malice(bool may_fail, int rounds, Attack&& attack) {
   std::array<std::atomic<endpoint*>, ranks> all{};
   support::gate all_have_theirs{ranks};
-  // A rank that waits for the malicious one may do so until the deadline, which is as long for the others.
+  // A rank may wait for the malicious one until the deadline, and the others as long for that rank.
   support::gate others_are_done{malicious};
   auto c = settings();
   if (may_fail) c.deadline = std::chrono::seconds{instrumented ? 30 : 10};
@@ -137,7 +137,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
         expect(e.code().message() != chorale::category().message(0),
                "a code that there is not: " + std::string{e.what()});
       } catch (const std::exception&) {
-        // What the malicious rank itself gets, nobody has promised. The others meet once more.
+        // The malicious rank's own results are not guaranteed. The others synchronize once more.
         if (!is_malicious) wrong = std::current_exception();
         is_failed = true;
       }
@@ -147,7 +147,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
     }
     if (is_malicious) by_hand.drain();
     if (wrong) std::rethrow_exception(wrong);
-    // Over rc only the service thread reads datagrams, in its own time.
+    // Over rc only the service thread reads datagrams, at its own pace.
     constexpr int naps = 300;
     for (int i = 0; i < naps && !may_fail && !is_malicious && comm.transport().refused_datagrams() == 0; ++i)
       chorale::clock::sleep_for(std::chrono::milliseconds{10});
@@ -160,7 +160,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
 template <class Comm>
 constexpr bool is_multicasting = std::is_same_v<Comm, multicasting<rc>>;
 
-/// Mostly one that there is.
+/// Mostly an existing kind.
 std::uint16_t any_kind(bodies& words) {
   constexpr std::uint16_t usual[]{1, 2, 3, 4, 16, 17, 18, 19, 64, 65, 66, 67, 80, 81, 82, 83, 84, 85};
   if (words.below(4) != 0) return usual[words.below(std::size(usual))];
@@ -180,7 +180,7 @@ TEMPLATE_TEST_CASE("a rank speaks for no other, whatever it knows", "[intruders]
       const bytes body = words.of(kind, 400);
       const std::uint64_t secret = secret_of(by_hand.self());
       const bytes whole = datagram(secret, source, kind, body);
-      // In the name of another, and from a queue pair of its own making also in its own.
+      // In the name of another rank; and, from an additional queue pair, also in its own name.
       if (i % 2 == 0)
         by_hand.send_as_rank(victim, whole);
       else

@@ -14,7 +14,7 @@ using namespace chorale::transport;
 
 namespace {
 
-/// Somebody who knows the group's address, key and secret, and sends to it by hand.
+/// An intruder that knows the group's address, key and secret, and sends handcrafted datagrams to it.
 class speaker {
  public:
   explicit speaker(team& all)
@@ -50,7 +50,7 @@ class speaker {
 
 }  // namespace
 
-TEST_CASE("multicasts that no rank sends change nothing, and are counted", "[multicast]") {
+TEST_CASE("multicasts that no rank has sent change nothing, and are counted", "[multicast]") {
   team all(3);
   speaker stranger(all);
   const auto head = [&](std::uint16_t kind, std::size_t bytes) {
@@ -75,7 +75,7 @@ TEST_CASE("multicasts that no rank sends change nothing, and are counted", "[mul
       CHECK(all.statistics(r).refused == refused);
     }
   };
-  // Right in everything, but from a queue pair of nobody's; then by one rank in the name of another.
+  // Correct, but from an unknown queue pair; then from one rank in the name of another.
   auto wrong = head(raw(multicast_kind::signal), sizeof word);
   is_refused(wrong, wire(word));
   is_refused(head(raw(multicast_kind::message), sizeof next), wire(next));
@@ -108,7 +108,7 @@ TEST_CASE("multicasts that no rank sends change nothing, and are counted", "[mul
   stranger.send(head(raw(multicast_kind::signal), sizeof word), wire(word),
                 1);  // another key: the device drops it
 
-  // What was sent before comes again: nothing happens.
+  // Old datagrams arrive again: no effect.
   const std::uint64_t old = signal_word(call(50));
   const message_head first{first_multicast, signature, 0};
   stranger.send(head(raw(multicast_kind::signal), sizeof old), wire(old));
@@ -126,7 +126,7 @@ TEST_CASE("multicasts that no rank sends change nothing, and are counted", "[mul
   CHECK(all.statistics(1).naks_sent + all.statistics(2).naks_sent == 0);
 }
 
-TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") {
+TEST_CASE("the sender refuses datagrams that no receiver would send", "[multicast]") {
   auto c = team::patient();
   c.multicast_patience = 1us;
   team all(2, c);
@@ -142,7 +142,7 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
   };
   constexpr auto first = first_multicast;
   says(multicast_kind::message_missing, missing_messages{first + 4, 0, 0}, false);  // not sent yet
-  says(multicast_kind::message_missing, missing_messages{first - 40, 0, 0}, true);  // long over: late, no lie
+  says(multicast_kind::message_missing, missing_messages{first - 40, 0, 0}, true);  // late, but valid
   says(multicast_kind::message_missing, missing_messages{first, 1, 0}, false);
   says(multicast_kind::message_missing, std::uint32_t{7}, false);  // truncated
   says(multicast_kind::signal_missing, std::uint32_t{7}, false);
@@ -158,7 +158,7 @@ TEST_CASE("what no receiver would say is refused by the sender", "[multicast]") 
   CHECK(all.statistics(0).repairs == 0);
   says(multicast_kind::signal_missing, signal_word(call(9)), true);
   CHECK(all.statistics(0).repairs == 1);
-  says(multicast_kind::message_missing, missing_messages{first, 0, 0b010}, true);  // the second is there
+  says(multicast_kind::message_missing, missing_messages{first, 0, 0b010}, true);  // the second has arrived
   CHECK(all.statistics(0).repairs == 3);
   for (std::uint64_t i = 0; i < 3; ++i) until([&] { return receives(all, 1, 0, i); });
 }

@@ -1,4 +1,4 @@
-// The protocol of multicast step by step: what is sent, asked, repeated.
+// The multicast protocol step by step: datagrams, questions, retransmissions.
 #include <thread>
 
 #include <catch2/catch.hpp>
@@ -27,7 +27,7 @@ TEST_CASE("signals cost one multicast each and nothing else", "[multicast]") {
   }
 }
 
-TEST_CASE("a later signal serves who waits for an earlier one", "[multicast]") {
+TEST_CASE("a later signal satisfies a wait for an earlier one", "[multicast]") {
   team all(2);
   CHECK_FALSE(all.group(1).try_signalled(0, call(4)));
   until([&] { return all.group(0).try_signal(call(3)); });
@@ -38,7 +38,7 @@ TEST_CASE("a later signal serves who waits for an earlier one", "[multicast]") {
   CHECK_FALSE(all.group(1).try_signalled(0, call(8)));
 }
 
-TEST_CASE("messages come in order, also across the wrap, and are acknowledged by half windows",
+TEST_CASE("messages arrive in order, also across the wrap, and are acknowledged by half windows",
           "[multicast]") {
   constexpr std::uint32_t messages = 200;
   static_assert(first_multicast + messages < first_multicast, "it wraps");
@@ -68,7 +68,7 @@ TEST_CASE("one repair answers the NAKs of all ranks", "[multicast]") {
   auto c = team::impatient();
   team all(size, c);
   for (std::uint64_t n = 1; n <= room + 5; ++n) until([&] { return all.group(0).try_signal(call(n)); });
-  // Nobody has looked: the last ones are lost. All ask, and only then the sender looks.
+  // No rank has polled, so the last messages are lost. All ranks send NAKs before the sender polls.
   std::this_thread::sleep_for(5ms);
   for (int r = 1; r < size; ++r) {
     until([&] {
@@ -83,19 +83,19 @@ TEST_CASE("one repair answers the NAKs of all ranks", "[multicast]") {
     CHECK(all.statistics(r).naks_sent >= 1);
   }
   CHECK(all.statistics(0).naks_received >= size - 1);
-  // More than one only if this thread was kept from running for half a millisecond in between.
+  // More than one only if this thread did not run for half a millisecond in between.
   CHECK(all.statistics(0).repairs < all.statistics(0).naks_received / 2);
 }
 
-TEST_CASE("a rank that hears the repair asks for nothing", "[multicast]") {
+TEST_CASE("a rank that receives the repair sends no NAK", "[multicast]") {
   constexpr int size = 13;
   team all(size, team::impatient());
   for (std::uint64_t n = 1; n <= room + 1; ++n) until([&] { return all.group(0).try_signal(call(n)); });
   std::this_thread::sleep_for(5ms);
-  // All wait; the first to lose patience asks, and is answered before the others look again.
+  // All wait; the first whose patience ends sends a NAK, and is answered before the others poll again.
   for (int r = 1; r < size; ++r) {
     CHECK_FALSE(all.group(r).try_signalled(0, call(room + 1)));
-    if (r > 1) all[r].engine().progress();  // its time runs from here
+    if (r > 1) all[r].engine().progress();  // its patience starts here
   }
   until([&] {
     all[1].engine().progress();
@@ -111,10 +111,9 @@ TEST_CASE("a rank that hears the repair asks for nothing", "[multicast]") {
   CHECK(all.statistics(0).repairs >= 1);
 }
 
-TEST_CASE("messages that are lost are repeated, and only those", "[multicast]") {
+TEST_CASE("lost messages are retransmitted, and only those", "[multicast]") {
   team all(3, team::impatient());
-  // Rank 2 does not look, so that of 24 messages behind signals the last ones are lost to it, and to it
-  // alone.
+  // Rank 2 does not poll, so that it alone loses the last of 24 messages that follow signals.
   constexpr std::uint64_t lost = 14;
   constexpr std::uint64_t messages = 24;
   for (std::uint64_t n = 1; n <= room - messages + lost; ++n) {
@@ -138,7 +137,7 @@ TEST_CASE("messages that are lost are repeated, and only those", "[multicast]") 
   CHECK(all.statistics(2).naks_sent >= 1);
   CHECK(all.statistics(0).repairs >= lost);
   all[1].engine().progress();
-  // What rank 1 had already it hears again, and throws away.
+  // Rank 1 receives these messages again, and drops them.
   CHECK(all.statistics(1).duplicates == all.statistics(0).repairs);
   CHECK(all.statistics(1).refused == 0);
 }
@@ -156,7 +155,7 @@ TEST_CASE("a sender waits for the slowest rank, and asks it", "[multicast]") {
     all[0].engine().progress();
     return all.statistics(0).questions > 0;
   });
-  // Asked, rank 2 says that it has all and has given back nothing.
+  // In its answer, rank 2 says that it has received all messages and released none.
   until([&] {
     all[2].engine().progress();
     return all.statistics(2).answers > 0;
@@ -169,7 +168,7 @@ TEST_CASE("a sender waits for the slowest rank, and asks it", "[multicast]") {
   until([&] { return all.group(0).try_send(call(sent), payload(sent)); });
 }
 
-TEST_CASE("another call of that number is a mismatch", "[multicast]") {
+TEST_CASE("a different call of the same number is a mismatch", "[multicast]") {
   team all(2);
   REQUIRE(all.group(0).try_send(call(1), payload(1)));
   REQUIRE(all.group(0).try_signal(call(1)));
@@ -183,7 +182,7 @@ TEST_CASE("another call of that number is a mismatch", "[multicast]") {
                        is_mismatch);
 }
 
-TEST_CASE("a rank that joins late has everything repeated", "[multicast]") {
+TEST_CASE("a rank that joins late gets everything retransmitted", "[multicast]") {
   team all(2, team::impatient(), false);
   for (std::uint64_t i = 0; i < 20; ++i) REQUIRE(all.group(0).try_send(call(i), payload(i)));
   std::this_thread::sleep_for(1ms);

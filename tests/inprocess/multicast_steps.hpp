@@ -1,4 +1,4 @@
-// Steps of the multicast protocol, taken one by one.
+// Single steps of the multicast protocol.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ inline call_id call(std::uint64_t number) {
   return {number, signature};
 }
 
-/// Datagrams that a rank which does not look can take: the next ones are lost, to it alone.
+/// Number of datagrams that a rank can receive without polling: it loses further ones.
 constexpr std::uint64_t room = 4 * multicast_window;
 
 inline std::vector<std::byte> payload(std::uint64_t i) {

@@ -1,4 +1,4 @@
-// Collectives by multicast: against a serial computation, with losses, with ranks that sleep or leave.
+// Collectives by multicast: compared with a serial computation, with losses, with ranks that sleep or leave.
 #include <atomic>
 #include <cstdlib>
 #include <iostream>
@@ -47,7 +47,7 @@ void all_operations(Comm& comm, std::uint64_t s) {
   for (int i = 0; i < 10; ++i) check_barrier(comm, vary());
 }
 
-/// What all ranks did together.
+/// Counters summed over all ranks.
 class totals {
  public:
   void add(const multicast_statistics& s) {
@@ -61,7 +61,7 @@ class totals {
   std::atomic<std::uint64_t> sent{0}, repairs{0}, naks{0}, acknowledgements{0}, questions{0}, refused{0};
 };
 
-/// Waits or sends as an algorithm would, in call `now`.
+/// Waits or sends like an algorithm, in call `now`.
 template <class Awaitable>
 void await_one(Awaitable&& make) {
   const auto body = [&]() -> chorale::task<> { co_await make(); };
@@ -70,7 +70,7 @@ void await_one(Awaitable&& make) {
   t.result();
 }
 
-/// Rank 0 multicasts so much that its last signal, of call `last`, is lost to all others, who do not look.
+/// Rank 0 multicasts so much that all others, which do not poll, lose its last signal, of call `last`.
 constexpr std::uint64_t last = 4 * multicast_window + 9;
 template <class Comm>
 void lose_a_signal(Comm& comm, gate& meet) {
@@ -100,10 +100,10 @@ TEMPLATE_TEST_CASE("collectives by multicast compute what a serial program compu
   }
 }
 
-TEST_CASE("a barrier in which nothing is lost costs one multicast", "[multicasting]") {
+TEST_CASE("a barrier without losses costs one multicast", "[multicasting]") {
   constexpr int rounds = 200;
   auto c = settings();
-  c.multicast_patience = 10s;  // a rank that gets no core for long has lost nothing
+  c.multicast_patience = 10s;  // a rank without a core for long has lost nothing
   for (const int size : {2, 7, 13}) {
     totals sum;
     std::atomic<std::uint64_t> answered{0};
@@ -111,7 +111,7 @@ TEST_CASE("a barrier in which nothing is lost costs one multicast", "[multicasti
     gate meet{size};
     run_ranks<multicasting<rc>>(size, c, [&](auto& comm) {
       for (int i = 0; i < rounds; ++i) witness.check(comm);
-      meet.arrive_and_wait();  // who leaves asks
+      meet.arrive_and_wait();  // since a leaving rank asks
       const auto s = comm.transport().multicast_statistics();
       sum.add(s);
       answered += s.naks_received + s.answers + s.duplicates;
@@ -124,7 +124,7 @@ TEST_CASE("a barrier in which nothing is lost costs one multicast", "[multicasti
   }
 }
 
-TEST_CASE("a rank that sleeps outside of calls still repeats what was lost", "[multicasting]") {
+TEST_CASE("a rank that sleeps outside calls still retransmits", "[multicasting]") {
   constexpr int size = 5;
   gate meet{size};
   std::atomic<std::uint64_t> repairs{0};
@@ -132,13 +132,13 @@ TEST_CASE("a rank that sleeps outside of calls still repeats what was lost", "[m
     lose_a_signal(comm, meet);
     if (comm.rank() != 0)
       await_one([&] { return comm.transport().multicast_signalled(0, call_id{last, 1}); });
-    meet.arrive_and_wait();  // until here rank 0 has slept
+    meet.arrive_and_wait();  // rank 0 has slept until here
     repairs += comm.transport().multicast_statistics().repairs;
   });
   CHECK(repairs >= 1);
 }
 
-TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
+TEST_CASE("a rank leaves when all have received its multicasts", "[multicasting]") {
   constexpr int size = 5;
   gate meet{size};
   std::atomic<bool> left{false};
@@ -149,7 +149,7 @@ TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
       multicasting<rc> comm{group, settings()};
       lose_a_signal(comm, meet);
       if (comm.rank() != 0) {
-        // Rank 0 is leaving meanwhile, which takes it until the others, who sleep, have the signal.
+        // Meanwhile rank 0 is leaving, which lasts until the others, which sleep, have received the signal.
         const auto give_up = chorale::clock::now() + 20s;
         while (!left && chorale::clock::now() < give_up) chorale::clock::sleep_for(1ms);
         if (!left) ++late;
@@ -163,7 +163,7 @@ TEST_CASE("a rank leaves when all have what it has sent", "[multicasting]") {
   CHECK(naks >= 1);
 }
 
-TEST_CASE("a rank that multicasts and leaves stays for one that has not joined, however long that computes",
+TEST_CASE("a rank that multicasts and leaves waits for one that has not joined, however long that computes",
           "[multicasting]") {
   auto c = settings();
   c.silence = 150ms;
@@ -215,7 +215,7 @@ TEST_CASE("a communicator that failed leaves without asking", "[multicasting]") 
   CHECK(answers == 0);
 }
 
-TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
+TEST_CASE("the multicast groups of several communicators do not mix", "[multicasting]") {
   std::atomic<std::uint64_t> refused{0};
   run_ranks<multicasting<rc>>(6, settings(), [&](auto& comm) {
     auto half = comm.split(comm.rank() % 2);
@@ -239,11 +239,11 @@ TEST_CASE("several groups, one a communicator, do not mix", "[multicasting]") {
   CHECK(refused == 0);
 }
 
-// On the deferred engine, with what the environment says of loss, duplication and seed.
+// On the deferred engine, with loss, duplication and seed from the environment.
 TEMPLATE_TEST_CASE("what is lost on the way is repeated", "[lossymulticast]", multicasting<rc>,
                    multicasting<ud>, multicasting<hybrid<2>>) {
   const char* loss = std::getenv("CHORALE_SOFT_LOSS");
-  // Of a few hundred datagrams, one in a hundred may by chance be none.
+  // With a loss of one in a hundred, all of a few hundred datagrams may arrive by chance.
   const bool lossy = loss != nullptr && std::atoi(loss) >= 10;
   for (const int size : {2, 5, 13}) {
     totals sum;
@@ -275,7 +275,7 @@ TEMPLATE_TEST_CASE("datagrams and multicasts leave at the service level that is 
     return chorale::verbs::read_soft_counters(comm.transport().device().native());
   };
   auto c = settings();
-  // No other test uses these; what was recorded is of this process, and stays.
+  // No other test uses these levels; the records of this process persist.
   constexpr int level = std::is_same_v<TestType, multicasting<rc>> ? 14 : 13;
   c.service_level = 9;
   c.ud_service_level = level;
@@ -284,7 +284,7 @@ TEMPLATE_TEST_CASE("datagrams and multicasts leave at the service level that is 
     comm.barrier();
     check_broadcast<std::byte>(comm, 100, 1, seed());
     check_barrier(comm);
-    // Questions that a rank which waits asks of the others are datagrams on every transport.
+    // The questions of a waiting rank are datagrams on every transport.
     if (comm.rank() == 0) chorale::clock::sleep_for(50ms);
     comm.barrier();
     const auto seen = levels(comm);
