@@ -107,7 +107,7 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
             comm.iexchange(mine.sends, mine.takes).wait();
           mine.check();
         }
-        // Two at once, waited for in the other order, and another call behind them.
+        // Two at once, awaited in reverse order, followed by another call.
         part first{random_plan(comm.size(), random), comm.rank()};
         part second{random_plan(comm.size(), random), comm.rank()};
         auto a = comm.iexchange(first.sends, first.takes);
@@ -145,8 +145,7 @@ TEMPLATE_TEST_CASE("send_receive shifts around a ring and along a line", "[excha
   }
 }
 
-TEST_CASE("exchange refuses buffers that overlap and ranks that are not there, on this rank only",
-          "[exchange]") {
+TEST_CASE("exchange rejects overlapping buffers and nonexistent ranks, on this rank only", "[exchange]") {
   using chorale::errc;
   run_ranks<chorale::communicator<transport::rc>>(2, inprocess::settings(), [](auto& comm) {
     std::vector<int> data(10);
@@ -166,7 +165,7 @@ TEST_CASE("exchange refuses buffers that overlap and ranks that are not there, o
     refused({chorale::to(0, all), chorale::to(1, all.first(1))}, {chorale::from(0, all.subspan(9))});
     refused({chorale::to(2, all)}, {});
     refused({}, {chorale::from(-2, all)});
-    // What is only read may overlap, and what nobody sends or takes does not count.
+    // Buffers that are only read may overlap, and buffers for `nobody` do not count.
     comm.exchange({chorale::to(comm.rank(), all.first(2)), chorale::to(chorale::nobody, all)},
                   {chorale::from(comm.rank(), all.subspan(2, 2)), chorale::from(chorale::nobody, all)});
   });

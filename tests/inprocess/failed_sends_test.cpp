@@ -1,4 +1,4 @@
-// Datagrams that a rank sends and that the device cannot: the rank sees it though it sends no more.
+// Datagrams that the device fails to send: the rank notices it even without sending another.
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -25,7 +25,7 @@ int post_from_nowhere(ibv_qp* pair, ibv_send_wr* request, ibv_send_wr** bad) {
   return post_as_it_is(pair, &wrong, bad);
 }
 
-/// As long as it lives, what is sent by an open device lies in memory that is not registered.
+/// During its lifetime, the sources of sends on open devices count as unregistered memory.
 class unregistered_sources {
  public:
   explicit unregistered_sources(ibv_context* device) : ops_(&device->ops) {
@@ -42,7 +42,7 @@ class unregistered_sources {
 
 }  // namespace
 
-TEST_CASE("a rank that waits sees a datagram that could not be sent, without sending another", "[failures]") {
+TEST_CASE("a waiting rank notices a datagram that could not be sent, without sending another", "[failures]") {
   if (support::left_out_in_virtual_time("one thread drives all ranks")) return;
   team all(2, team::patient(), false);
   auto& channel = all[0].channel();
@@ -52,7 +52,7 @@ TEST_CASE("a rank that waits sees a datagram that could not be sent, without sen
   for (int i = 0; i < 3; ++i) all[0].engine().progress();
   {
     const unregistered_sources broken{all[0].port().device().native()};
-    // Far from enough for the send queue to be looked at when something is sent.
+    // Far too few for `send` to poll the send queue by itself.
     REQUIRE(channel.send(1, kind, body));
   }
   std::optional<chorale::error> seen;

@@ -1,5 +1,5 @@
-// Ranks that do not fit together: each of them gets an error, none waits for ever, and the communicator says
-// why it cannot be used any more.
+// Ranks that do not match: each gets an error, none waits forever, and the communicator says why it can no
+// longer be used.
 #include <algorithm>
 #include <atomic>
 #include <functional>
@@ -23,10 +23,10 @@ using chorale::transport::ud;
 
 namespace {
 
-/// What a rank's call threw.
+/// The exception of a rank's call.
 struct outcome {
   std::optional<error> failure;
-  std::optional<error> later;  ///< of a barrier afterwards
+  std::optional<error> later;  ///< the exception of a barrier afterwards
 };
 
 chorale::config impatient() {
@@ -35,8 +35,8 @@ chorale::config impatient() {
   return c;
 }
 
-/// Each rank runs `body(comm)`, then a barrier; a rank without failure keeps its communicator until the
-/// others have theirs.
+/// Each rank runs `body(comm)`, then a barrier; a rank without a failure keeps its communicator until the
+/// others have failed.
 template <class Comm>
 std::vector<outcome> outcomes(int size, const chorale::config& c, const std::function<void(Comm&)>& body) {
   std::vector<outcome> all(static_cast<std::size_t>(size));
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", 
     for (const int size : {3, 5}) {
       const auto all = outcomes<comm_type>(size, impatient(), [&](comm_type& comm) {
         (comm.rank() == odd ? odd_one : others)(comm);
-        // What a fast rank has not seen in its own call it sees in the next.
+        // A fast rank may detect the mismatch only in its next call.
         comm.barrier();
       });
       check_mismatch(all, odd, words);
@@ -249,8 +249,8 @@ TEMPLATE_TEST_CASE("what came while a rank did not run is found, though its send
       } else {
         auto& net = comm.transport();
         const auto begin = chorale::clock::now();
-        // Waits for long enough to look around, finds nothing, and does not run for a while just then. What
-        // it waits for comes in that time, and the farewell behind it.
+        // Waits until the slow path runs, finds nothing, and then does not run for a while. The awaited
+        // message, and then the farewell, arrive in that time.
         const auto ready = [&] {
           if (has_left) return true;
           if (chorale::clock::now() - begin < std::chrono::milliseconds{50}) return false;
@@ -308,7 +308,7 @@ TEMPLATE_TEST_CASE("an operator that throws ends the call on all ranks", "[failu
     std::vector<std::string> said(5);
     run_anywhere(5, [&](auto& group) {
       TestType comm{group, impatient()};
-      // Which ranks combine is the algorithm's to say.
+      // The algorithm decides which ranks combine.
       const auto fussy = [](int, int) -> int { throw std::domain_error("not to my taste"); };
       std::vector<int> data(3000);
       auto& mine = said[static_cast<std::size_t>(group.rank())];

@@ -50,7 +50,7 @@ void check_reductions(const std::vector<matrices>& results, int ranks) {
   }
 }
 
-/// The machine's clock, which counts how often its thread gives way.
+/// The machine's clock, which counts how often its thread yields.
 class counting_clock final : public chorale::time_source {
  public:
   chorale::clock::time_point now() noexcept override { return std::chrono::steady_clock::now(); }
@@ -69,7 +69,7 @@ class counting_clock final : public chorale::time_source {
 
 TEMPLATE_TEST_CASE("requests finish in whatever order they are waited for", "[nonblocking]", standard<rc>,
                    degree_1<rc>, standard<ud>) {
-  // More than the eight calls a rank's status page remembers.
+  // More than the eight calls that a rank's status page keeps.
   constexpr int calls = 21;
   for (const int size : {1, 2, 5, 8}) {
     if (too_large(size)) continue;
@@ -78,7 +78,7 @@ TEMPLATE_TEST_CASE("requests finish in whatever order they are waited for", "[no
         auto data = operands(comm, calls, count);
         std::vector<request> pending;
         for (auto& d : data) pending.push_back(comm.iallreduce(d.span(), multiply{}));
-        // Another order on each rank.
+        // In a different order on each rank.
         for (int i = 0; i < calls; ++i) {
           auto& r = pending[static_cast<std::size_t>((i * 8 + comm.rank()) % calls)];
           if (i % 3 == 0)
@@ -178,7 +178,7 @@ TEMPLATE_TEST_CASE("a request that is over stays over", "[nonblocking]", standar
   });
 }
 
-TEST_CASE("who polls in vain gives way where ranks share cores, and only there", "[nonblocking]") {
+TEST_CASE("unsuccessful polling yields if ranks share cores, and only then", "[nonblocking]") {
   if (left_out_in_virtual_time("it counts how often a thread gives way")) return;
   constexpr int looks = 20;
   auto c = settings();

@@ -1,4 +1,4 @@
-// The times that observers are told: a scale that follows a clock by a counter.
+// The times reported to observers: a scale that follows a clock by a counter.
 #include <algorithm>
 #include <chrono>
 #include <cmath>
@@ -19,13 +19,13 @@ using chorale::transport::cycle_scale;
 
 namespace {
 
-/// A machine whose clock and counter the test moves.
+/// A machine whose clock and counter the test controls.
 class machine {
  public:
   double cycles_a_nanosecond = 2.6;
   double steered = 1;  ///< rate of the clock
-  double jitter = 0;   ///< nanoseconds by which a reading of both may be wrong
-  double ahead = 0;    ///< how far the scale has been ahead of the clock, at most
+  double jitter = 0;   ///< maximum error of a reading of both, in nanoseconds
+  double ahead = 0;    ///< maximum lead of the scale over the clock
   double behind = 0;
   std::size_t readings = 0;
 
@@ -36,10 +36,10 @@ class machine {
   }
   void jump(double cycles) {
     counter_ += cycles;
-    // By what was read before, a counter that goes back takes the time with it once.
+    // When the counter goes back, the time may go back once.
     if (cycles < 0) before_ = {};
   }
-  /// The time that the scale gives; throws if it goes back.
+  /// The scale's time; throws if it goes back.
   double ask() {
     const auto cycles = static_cast<std::uint64_t>(counter_);
     clock::time_point time{};
@@ -57,7 +57,7 @@ class machine {
     behind = std::max(behind, -error);
     return error;
   }
-  /// Asks at random times, mostly often, for so long.
+  /// Asks at random intervals, mostly short ones, for this time.
   void run(double nanoseconds) {
     for (double left = nanoseconds; left > 0;) {
       const double step = std::exponential_distribution<>{draw_() % 64 == 0 ? 1e-7 : 1e-4}(draw_);
@@ -86,7 +86,7 @@ TEST_CASE("a scale of cycles follows the clock", "[observing]") {
     here.cycles_a_nanosecond = rate;
     here.jitter = 10;
     here.run(2e9);
-    // Of a reading that is wrong by 10 ns twice that remains where the rate was measured by it, and its own.
+    // A reading that is wrong by 10 ns counts twice in the measured rate, and once itself.
     CHECK(here.ahead <= 41);
     CHECK(here.behind <= 41);
     CHECK(here.readings > 0);
@@ -101,7 +101,7 @@ TEST_CASE("a scale of cycles follows a clock that is steered", "[observing]") {
     here.steered = 1 + std::uniform_real_distribution<>{-4e-4, 4e-4}(here.draw());
     here.run(2e7);
   }
-  // The span is 6.5 ms at this rate, in which 8e-4 are 5.2 us; what is ahead of a reading goes in the next.
+  // The span is 6.5 ms at this rate, of which 8e-4 are 5.2 us; a lead over one reading is gone at the next.
   CHECK(here.ahead <= 10'500);
   CHECK(here.behind <= 10'500);
   CHECK(here.ahead + here.behind > 100);
@@ -114,7 +114,7 @@ TEST_CASE("a scale of cycles outlives a counter that jumps", "[observing]") {
     here.run(1e8);
     here.jump(jump);
     here.cycles_a_nanosecond = 3.1;
-    // A small jump forwards is a time within the span, and is waited for.
+    // A small jump forwards stays within the span, and the clock catches up.
     here.run(1e8);
     here.forget_errors();
     here.run(1e8);
@@ -124,7 +124,7 @@ TEST_CASE("a scale of cycles outlives a counter that jumps", "[observing]") {
 }
 
 TEST_CASE("the clock of observed calls is that of the library", "[observing]") {
-  // What the counters of cores may be apart, and a reading wrong, at the very most.
+  // Upper bound of the differences between cores' counters and of the error of a reading.
   constexpr auto tolerance = std::chrono::microseconds{100};
   cycle_clock times;
   auto last = times.now();

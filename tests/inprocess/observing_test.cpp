@@ -1,4 +1,4 @@
-// Observers: every call begins and ends for them once, whatever becomes of it.
+// Observers: every call begins and ends for them once, whatever its outcome.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -30,7 +30,7 @@ using namespace inprocess;
 using chorale::clock;
 using chorale::operation;
 
-/// Algorithms that no table knows, so that all are tried.
+/// Algorithms that are in no table, so that all are tried.
 namespace mine {
 struct one_way : chorale::allreduce::ring {};
 struct other_way : chorale::allreduce::recursive_doubling {};
@@ -43,7 +43,7 @@ std::string in_words(const ended_call& call) {
          (call.is_nonblocking ? " nonblocking" : "") + (call.has_failed ? " failed" : "");
 }
 
-/// Throws unless `told` are those calls, in that order, each with an algorithm.
+/// Throws unless `told` are the wanted calls, in that order, each with an algorithm.
 void compare(const std::vector<ended_call>& told, const std::vector<std::string>& wanted) {
   std::string text;
   bool same = told.size() == wanted.size();
@@ -58,7 +58,7 @@ void compare(const std::vector<ended_call>& told, const std::vector<std::string>
   }
 }
 
-/// What the exception says that `call` throws; throws if it does not.
+/// The text of the exception that `call` throws; throws if it throws none.
 template <class Call>
 std::string failure_of(Call&& call) {
   try {
@@ -109,7 +109,7 @@ TEMPLATE_TEST_CASE("observers are told of every call, once, in order", "[observi
   }
 }
 
-TEST_CASE("a process's observers are told of every communicator that is made", "[observing]") {
+TEST_CASE("a process's observers are notified of every communicator that is made", "[observing]") {
   struct counter final : chorale::observer {
     void on_made(const chorale::observed_communicator& who) noexcept override {
       ++made;
@@ -151,7 +151,7 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
     comm.allreduce(data);
     if (journal->calls.at(0).algorithm != "ring") throw std::runtime_error(journal->calls[0].algorithm);
   });
-  // In a trial all have their turns, calls that are begun and not run yet among them.
+  // In a trial all algorithms have their turns, including calls that have begun but not run yet.
   chorale::config c = settings();
   c.trials = chorale::trial_policy::all;
   using mine::one_way;
@@ -169,7 +169,7 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
     two.wait();
     one.wait();
     journal->check();
-    // The first round has a turn of 17 calls for each.
+    // The first round has 17 calls for each.
     std::size_t ones = 0;
     std::size_t others = 0;
     for (std::size_t i = 0; i < 34; ++i) {
@@ -189,7 +189,7 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
   });
 }
 
-TEST_CASE("waits are told, and are no longer than the call", "[observing]") {
+TEST_CASE("waits are reported, and are no longer than the call", "[observing]") {
   if (left_out_in_virtual_time("a rank is late by the machine's clock")) return;
   std::atomic<bool> late{false};
   run_ranks<chorale::communicator<>>(2, settings(), [&](auto& comm) {
@@ -199,7 +199,7 @@ TEST_CASE("waits are told, and are no longer than the call", "[observing]") {
     const auto begin = chorale::clock::now();
     if (comm.rank() == 0) {
       comm.barrier();
-      // Rank 1 has slept that long meanwhile, or this rank came after it.
+      // Rank 1 has slept for that time meanwhile, or this rank entered the call later.
       const ended_call& call = journal->calls.at(0);
       if (!late || call.waits == 0 || call.waited == chorale::clock::duration{} ||
           call.waited > chorale::clock::now() - begin)
@@ -284,7 +284,7 @@ TEST_CASE("waits of a window are not those of a nonblocking call in progress", "
       if (comm.rank() == 0) {
         auto call = comm.iallreduce(data);
         w.wait_notified(1, 0);
-        // Without a wait: what is told is the window's.
+        // Polls without waiting: reported waits are the window's.
         while (!call.test()) chorale::clock::give_way();
       } else {
         chorale::clock::sleep_for(std::chrono::milliseconds{20});
@@ -303,14 +303,14 @@ TEST_CASE("waits of a window are not those of a nonblocking call in progress", "
   }
 }
 
-TEST_CASE("a call that fails has its end, as have those behind it", "[observing]") {
+TEST_CASE("a call that fails has its end, as have the later ones", "[observing]") {
   for (const int size : {2, 3, 5}) {
     run_ranks<chorale::communicator<>>(size, settings(), [&](auto& comm) {
       const auto journal = std::make_shared<journal_of_calls>();
       comm.barrier();
       chorale::observe(comm, journal);
       std::vector<int> data(4);
-      // Refused before it begins: nobody is told.
+      // Rejected before it begins: not reported.
       failure_of([&] { comm.broadcast(data, 99); });
       if (journal->begun != 0) throw std::runtime_error("a refused call was told");
       const auto throws = [](int a, int b) -> int {
@@ -324,7 +324,7 @@ TEST_CASE("a call that fails has its end, as have those behind it", "[observing]
       });
       failure_of([&] { comm.barrier(); });
       journal->check();
-      // Those that were made after a peer's failure was known here are refused.
+      // Calls made after a peer's failure was known here are rejected.
       if (journal->calls.size() != journal->begun || journal->begun == 0 || journal->begun > 3)
         throw std::runtime_error(std::to_string(journal->begun) + " begun, " +
                                  std::to_string(journal->calls.size()) + " ended");
@@ -379,7 +379,7 @@ TEST_CASE("observers come and go while calls are pending", "[observing]") {
     one.wait();
     two.wait();
     three.wait();
-    // The fourth call may have been over when they went.
+    // The fourth call may have ended before the observers were removed.
     if (journal->calls.size() == 3 &&
         in_words(journal->calls.back()) == "4 allreduce of 16 bytes nonblocking") {
       journal->calls.pop_back();

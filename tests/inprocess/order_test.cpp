@@ -1,5 +1,5 @@
-// Who waits for whom in calls of a few bytes: a rank that only sends for nobody, and no rank for one that has
-// nothing for it.
+// Dependencies in calls of a few bytes: a rank that only sends does not wait, and no rank waits for one that
+// sends it nothing.
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -18,13 +18,13 @@ using comm_type = chorale::communicator<chorale::transport::rc>;
 
 namespace {
 
-/// Runs `call(comm)` on the ranks one after the other: each begins when `order[i - 1]` has ended its own, so
-/// that a rank which waits for a later one does so until the deadline. All are connected before.
+/// Runs `call(comm)` on the ranks one after another: each begins when `order[i - 1]` has ended its call, so
+/// that a rank that waits for a later one does so until the deadline. All are connected before.
 template <class Call>
 void one_after_the_other(int size, const std::vector<int>& order, const Call& call) {
   std::atomic<int> over{0};
   chorale::config c = settings();
-  // The last call of a trial has all ranks wait for each other.
+  // In the last call of a trial all ranks wait for each other.
   c.trials = chorale::trial_policy::off;
   run_ranks<comm_type>(size, c, [&](comm_type& comm) {
     call(comm);
@@ -32,7 +32,7 @@ void one_after_the_other(int size, const std::vector<int>& order, const Call& ca
     int turn = 0;
     while (order[static_cast<std::size_t>(turn)] != comm.rank()) ++turn;
     support::await("its turn has come", [&] { return over == turn; });
-    // Two messages each: fewer than half a mailbox takes, so that no sender waits for a block.
+    // Two messages per call: less than half a mailbox in total, so that no sender waits for a block.
     for (std::size_t i = 0; i < comm.transport().blocks() / 5; ++i) call(comm);
     ++over;
     comm.barrier();
@@ -57,7 +57,7 @@ void compare(const char* what, std::int64_t is, std::int64_t wanted) {
 
 }  // namespace
 
-TEST_CASE("a rank of a scan waits for those before it alone", "[order]") {
+TEST_CASE("a rank of a scan waits only for lower ranks", "[order]") {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (too_large(size)) continue;
     one_after_the_other(size, upwards(size), [](comm_type& comm) {
@@ -68,7 +68,7 @@ TEST_CASE("a rank of a scan waits for those before it alone", "[order]") {
   }
 }
 
-TEST_CASE("the root of a broadcast or scatter waits for nobody, nor does another rank for a later one",
+TEST_CASE("the root of a broadcast or scatter does not wait, and no other rank waits for a later one",
           "[order]") {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (too_large(size)) continue;
@@ -85,8 +85,7 @@ TEST_CASE("the root of a broadcast or scatter waits for nobody, nor does another
   }
 }
 
-TEST_CASE("a rank of a gather or reduce waits for none of lower number, of which the root is the last",
-          "[order]") {
+TEST_CASE("a rank of a gather or reduce waits for no earlier one, with the root last", "[order]") {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (too_large(size)) continue;
     one_after_the_other(size, downwards(size), [](comm_type& comm) {

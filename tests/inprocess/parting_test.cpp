@@ -1,4 +1,4 @@
-// Communicators that are made while other calls go on: isplit, iduplicate and isubgroup.
+// Communicators made while other calls are in progress: isplit, iduplicate and isubgroup.
 #include <algorithm>
 #include <memory>
 #include <numeric>
@@ -22,7 +22,7 @@ namespace transport = chorale::transport;
 
 namespace {
 
-/// The members of the part of rank `me`, in their order, worked out without the library.
+/// The members of the part of rank `me`, in order, computed without the library.
 std::vector<int> members_of(const std::vector<int>& colors, const std::vector<int>& keys, int me) {
   std::vector<std::pair<int, int>> sorted;
   const auto at = [](int r) { return static_cast<std::size_t>(r); };
@@ -75,7 +75,7 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[partin
         auto part = comm.isplit(colors[here], keys[here]);
         auto twin = comm.iduplicate();
         auto last = comm.iallreduce(after);
-        // In another order on odd ranks.
+        // In a different order on odd ranks.
         std::unique_ptr<chorale::communicator<TestType>> whole;
         if (me % 2 == 0) {
           first.wait();
@@ -141,7 +141,7 @@ TEMPLATE_TEST_CASE("what cannot be a part is refused, and harms nothing", "[part
              static_cast<void>(comm.isubgroup(list{0, 3}));
            }) == errc::invalid_argument,
            "a rank that is not there");
-    // Lists that differ are seen by all, when the request is over.
+    // All ranks detect differing lists, at the end of the request.
     auto wrong = comm.isubgroup(comm.rank() == 0 ? list{0, 1} : list{0, 1, 2});
     auto nobody = comm.isubgroup(list{});
     auto good = comm.isubgroup(list{2, 0});
@@ -159,7 +159,7 @@ TEMPLATE_TEST_CASE("requests of parts that die early, and communicators that are
     run_ranks<chorale::communicator<TestType>>(size, settings(), [](auto& comm) {
       using comm_type = std::remove_reference_t<decltype(comm)>;
       {
-        // It comes to its end, and what it made ends with it.
+        // It completes, and the communicator that it makes ends with it.
         const auto dropped = comm.isplit(0);
       }
       comm.barrier();
@@ -169,7 +169,7 @@ TEMPLATE_TEST_CASE("requests of parts that die early, and communicators that are
       check_part(begun.take(), moved.allgather(comm.rank()), comm.rank());
       auto late = moved.isplit(comm.rank() % 2);
       { const comm_type ends = std::move(moved); }
-      // Brought to its end, or withdrawn with its communicator: never something in between.
+      // Either completed, or withdrawn with its communicator.
       const auto code = code_of([&] {
         if (const auto part = late.take()) part->barrier();
       });
@@ -187,7 +187,7 @@ TEST_CASE("an exception between a split and its end leaves no rank waiting", "[p
       try {
         auto begun = parent->isplit(0);
         if (comm.rank() == 1) {
-          // The others need it for longer than an exception has patience.
+          // The others need it for longer than the patience of an exception.
           if (!at_once) chorale::progress();
           throw std::domain_error("the cause");
         }

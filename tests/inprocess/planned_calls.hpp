@@ -1,4 +1,4 @@
-// Every call that can be planned, with what each rank gives in a round and what must come out.
+// Every call that can be planned, with each rank's operands in a round and the expected results.
 #pragma once
 
 #include <atomic>
@@ -20,8 +20,8 @@ namespace inprocess {
 using number = std::uint64_t;
 using numbers = collectives::guarded_buffer<number>;
 
-/// A plan, the plain call with the same arguments, and its buffers: filled for a round, and compared with a
-/// serial computation.
+/// A plan, the plain call with the same arguments, and its buffers, which are filled for a round and compared
+/// with a serial computation.
 struct planned_call {
   std::string name;
   chorale::plan plan;
@@ -30,10 +30,10 @@ struct planned_call {
   std::function<void(std::uint64_t round)> check;
 };
 
-/// How often each rank of one process has come to a barrier.
+/// How often each rank of one process has entered a barrier.
 using arrivals = std::vector<std::atomic<int>>;
 
-/// Makes all of them for `count` elements a rank, or up to two more where blocks are uneven.
+/// Makes all planned calls for `count` elements per rank, or up to two more if blocks are uneven.
 template <class Comm>
 class planned_calls {
  public:
@@ -67,14 +67,14 @@ class planned_calls {
     for (std::size_t r = 0; r < ranks; ++r) all += given(round, r, i);
     return all;
   }
-  /// Element i of what rank `from` sends rank `to` alone.
+  /// Element i of the data that rank `from` sends only to rank `to`.
   static number letter(std::uint64_t round, std::size_t from, std::size_t to, std::size_t i) {
     return given(round + 1000 * (to + 1), from, i);
   }
   static shared buffer(std::size_t n) { return std::make_shared<numbers>(n, n % 7); }
 
-  /// `in` is filled with `gives`; `out` must be `gets`, and `in` as it was if it is another buffer. Either
-  /// may be null.
+  /// `in` is filled with `gives`; `out` must equal `gets`, and `in` be unchanged if it is a different buffer.
+  /// Either may be null.
   template <class Plain>
   void add(const char* name, chorale::plan plan, Plain&& plain, shared in, const rounds& gives, shared out,
            const rounds& gets) {
@@ -170,7 +170,7 @@ class planned_calls {
           received);
   }
 
-  /// Blocks of counts[r] elements, one behind the other.
+  /// Contiguous blocks of counts[r] elements.
   struct layout {
     std::vector<std::size_t> counts, owner, index;
     void add(std::size_t n) {
@@ -198,7 +198,7 @@ class planned_calls {
       return given(round, sizes.owner[i], sizes.index[i]);
     };
 
-    // Counts are copied: those that a plan is given may go.
+    // Plans copy the counts, so the arguments may be destroyed.
     const shared one = buffer(counts[m]), all = buffer(sizes.owner.size());
     const sources in = one->span();
     const elements out = all->span();
@@ -254,7 +254,7 @@ class planned_calls {
     const shared operand = buffer(n), reduced = in_place_ ? operand : buffer(n);
     const sources in = operand->span();
     const elements out = reduced->span();
-    // Elsewhere than at the root the result is not touched.
+    // Only the root's result is written.
     const shared checked = is_root() ? reduced : shared{};
     if (in_place_)
       add(
@@ -322,7 +322,7 @@ class planned_calls {
     const std::size_t m = me();
     const rounds mine = [m](std::uint64_t round, std::size_t i) { return given(round, m, i); };
     const rounds until = [m](std::uint64_t round, std::size_t i) { return sum(round, m + 1, i); };
-    // Rank 0 has nothing before it: its own is left, or copied.
+    // Rank 0 has no lower rank: its operand stays, or is copied.
     const rounds before = [m](std::uint64_t round, std::size_t i) { return sum(round, m == 0 ? 1 : m, i); };
     const shared a = buffer(count_), b = in_place_ ? a : buffer(count_);
     const shared c = buffer(count_), d = in_place_ ? c : buffer(count_);
@@ -358,7 +358,7 @@ class planned_calls {
     const shared a = buffer(count_), b = buffer(count_), c = buffer(count_), d = buffer(count_);
     const sources a_in = a->span(), c_in = c->span();
     const elements b_out = b->span(), d_out = d->span();
-    // The lists are copied.
+    // Plans copy the lists.
     add(
         "exchange",
         comm.plan_exchange({chorale::to(right, a_in), chorale::to(chorale::nobody, a_in)},

@@ -1,4 +1,4 @@
-// Plans: every call, started again and again with other contents, beside plain calls and each other.
+// Plans: every call, started repeatedly with different data, concurrently with plain calls and other plans.
 #include <optional>
 #include <utility>
 #include <vector>
@@ -45,8 +45,8 @@ chorale::config zero_copy_of_24_kilobytes() {
   return c;
 }
 
-/// Every plan four times with other contents; in each round another way on each rank, the plain call among
-/// them.
+/// Every plan four times with different data; in each round each rank uses a different form, including the
+/// plain call.
 template <class Comm>
 void check_every_plan(int size, std::size_t count, bool in_place) {
   arrivals came(static_cast<std::size_t>(size));
@@ -65,8 +65,8 @@ void check_every_plan(int size, std::size_t count, bool in_place) {
 
 }  // namespace
 
-// No bytes, a message, several, and memory that is moved without a copy.
-TEMPLATE_TEST_CASE("plans of every call give what plain calls give, start after start", "[plans]",
+// Empty, one message, several messages, and zero copy.
+TEMPLATE_TEST_CASE("plans of every call give the results of plain calls, start after start", "[plans]",
                    standard<rc>, degree_1<rc>) {
   for (const int size : {1, 2, 3, 5}) {
     for (const std::size_t count : {0U, 1U, 700U, 3001U})
@@ -97,13 +97,13 @@ TEMPLATE_TEST_CASE("plans may be outstanding together, and between plain calls",
             all[i].fill(seed() + round);
             all[i].plan.start();
             if (i % 6 != 5) continue;
-            // A plain call waits for all plans before it, and a blocking start as well.
+            // A plain call waits for all earlier plans, and so does a blocking start.
             auto& other = others.all()[i];
             other.fill(seed() + round);
             make(other, comm.rank() % 2 == 0 ? way::plain : way::run);
             other.check(seed() + round);
           }
-          // Another order on each rank.
+          // A different order on each rank.
           for (std::size_t i = 0; i < all.size(); ++i) {
             auto& one = all[(i * 7 + static_cast<std::size_t>(comm.rank())) % all.size()];
             if (i % 2 == 0)
@@ -146,11 +146,11 @@ TEMPLATE_TEST_CASE("a plan follows its communicator, and may be moved while it r
   });
 }
 
-TEST_CASE("a plan keeps its buffers registered, whatever else is", "[plans]") {
+TEST_CASE("a plan keeps its buffers registered, whatever else is registered", "[plans]") {
   auto c = settings();
   c.zero_copy_bytes = 8192;
   c.registration_entries = 2;
-  // Algorithms that move long messages between the buffers themselves.
+  // Algorithms that move long messages directly between the users' buffers.
   using straight = chorale::communicator<rc, chorale::allgather::ring, chorale::broadcast::binomial>;
   run_ranks<straight>(2, c, [&](auto& comm) {
     constexpr std::size_t count = 64 * 1024;

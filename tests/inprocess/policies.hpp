@@ -1,4 +1,4 @@
-// Communicators of other algorithms than the standard ones.
+// Communicators with other than the standard algorithms.
 #pragma once
 
 #include <tuple>
@@ -38,9 +38,9 @@
 
 namespace inprocess {
 
-/// What a test runs over: all; `Once` under the address sanitizer, which has to see each text once and takes
-/// minutes to compile it; `Few` under the thread sanitizer, which looks for races: those lie in the
-/// transports, an algorithm is the same on each rank.
+/// The types of a test: all; `Once` with the address sanitizer, which has to run each piece of code once and
+/// takes minutes to compile; `Few` with the thread sanitizer, since races occur in the transports rather than
+/// in algorithms.
 template <class All, class Once, class Few>
 using watched_list =
     std::conditional_t<support::threads_watched, Few, std::conditional_t<support::instrumented, Once, All>>;
@@ -69,11 +69,11 @@ using by_rank =
                           chorale::alltoall::pairwise, chorale::gather::flat, chorale::scatter::flat,
                           chorale::reduce_scatter::direct, chorale::scan::chain>;
 
-/// What takes memory semantics.
+/// Algorithms with memory semantics.
 template <class Transport>
 using reading = chorale::communicator<Transport, chorale::broadcast::fetch, chorale::scatter::fetch>;
 
-/// One datagram to all, by the gather tree of P1 and a narrow one.
+/// Multicast algorithms, with the gather tree of P1 and a narrow one.
 template <class Transport>
 using multicasting =
     chorale::communicator<Transport, chorale::barrier::gather_multicast<>, chorale::broadcast::multicast,

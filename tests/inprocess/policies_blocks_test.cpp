@@ -1,5 +1,5 @@
-// The calls with a block for each rank, with the messages through the mailbox and straight between the users'
-// buffers, against what each rank is known to have given. Algorithms by themselves: tests/fake.
+// The calls with a block for each rank, with messages through the mailbox and directly between the users'
+// buffers, compared with known operands. tests/fake has tests of the algorithms alone.
 #include <array>
 #include <string>
 #include <sys/mman.h>
@@ -21,7 +21,8 @@ namespace {
 
 constexpr std::array group_sizes{1, 2, 3, 5, 8, 12};
 
-/// Around nothing, one word, one block and several; less on large groups, which have many of them.
+/// Sizes around zero, one word, one block and several blocks; smaller on large groups, which have many
+/// blocks.
 template <class Comm>
 std::vector<std::size_t> counts(Comm& comm, std::size_t element) {
   const std::size_t block = comm.transport().block_bytes() / element;
@@ -72,7 +73,7 @@ void all_roots(Comm& comm) {
   }
 }
 
-/// The same buffers again and again, then others, so that what is kept from call to call is tried.
+/// The same buffers repeatedly, then others, to test state kept between calls.
 template <class Comm>
 void same_buffers(Comm& comm) {
   const auto ranks = static_cast<std::size_t>(comm.size());
@@ -80,7 +81,7 @@ void same_buffers(Comm& comm) {
     std::vector<std::uint32_t> in(ranks * count);
     std::array<std::vector<std::uint32_t>, 2> outs{in, in};
     for (std::uint32_t call = 0; call < 12; ++call) {
-      // Some ranks change their buffer, others do not.
+      // Some ranks change their buffer, others keep it.
       auto& out = outs[call % 5 == 4 && comm.rank() % 2 == 1 ? 1 : 0];
       for (std::size_t to = 0; to < ranks; ++to)
         for (std::size_t i = 0; i < count; ++i)
@@ -102,7 +103,7 @@ void same_buffers(Comm& comm) {
   }
 }
 
-/// Copied and, where the transport can, straight between the buffers from few bytes on.
+/// Copied and, if the transport supports it, zero copy from few bytes on.
 template <class Comm>
 void with_both_paths(void (*body)(Comm&), const std::vector<int>& sizes) {
   for (const int size : sizes) {

@@ -1,6 +1,5 @@
-// Every algorithm over real transports, and the calls that they serve. What algorithms compute on groups of
-// all sizes is tried in tests/fake; here each runs once where messages are copied and once where they go
-// straight.
+// Every algorithm over real transports, and the calls that use it. tests/fake tests the results of algorithms
+// on groups of all sizes; here each runs once with copied messages and once with zero copy.
 #include "policies.hpp"
 
 #include <array>
@@ -25,13 +24,13 @@ using chorale::transport::ud;
 
 namespace {
 
-/// A call of an algorithm over the transport of a communicator, without the communicator's own part in it.
+/// A call of an algorithm directly over the transport of a communicator.
 template <class Net>
 void run_call(Net& net, const fake::candidate<Net>& one, std::uint64_t s, std::size_t count, bool uneven) {
   fake::round call{.seed = mixed(s), .count = count, .uneven = uneven};
   call.root = static_cast<int>(call.seed % static_cast<unsigned>(net.size()));
   call.now = net.begin({.what = uneven ? one.also : one.what, .root = call.root, .bytes = count});
-  // Ranks are threads here: barrier_test sees to it that none leaves too early.
+  // Ranks are threads here; barrier_test checks that none leaves too early.
   fake::barriers came(static_cast<std::size_t>(net.size()), std::numeric_limits<std::uint64_t>::max());
   chorale::task<> algorithm = one.check(net, call, came);
   algorithm.resume();
@@ -61,7 +60,7 @@ void all_algorithms(Comm& comm) {
   run_all(fake::reducing_algorithms{}, {3, 100});
 }
 
-/// Broadcasts and allgathers that are longer than a segment.
+/// Broadcasts and allgathers longer than a segment.
 template <class Comm>
 void segments(Comm& comm) {
   auto& net = comm.transport();
@@ -72,7 +71,7 @@ void segments(Comm& comm) {
       run_call(net, one, ++s, 300'001, false);
 }
 
-/// Around nothing, one word, one block and several.
+/// Sizes around zero, one word, one block and several blocks.
 template <class Comm>
 std::vector<std::size_t> counts(Comm& comm, std::size_t element) {
   const std::size_t block = comm.transport().block_bytes() / element;

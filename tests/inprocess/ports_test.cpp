@@ -1,4 +1,4 @@
-// Ranks with two device ports each: a transport over both, and what ranks are told that do not fit together.
+// Ranks with two device ports each: a transport over both, and the errors of ranks that do not match.
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -25,7 +25,7 @@ using over_two_rails =
 
 namespace {
 
-/// What rank `from` has for rank `to` in place `i`, in round `round`.
+/// Element `i` of the data of rank `from` for rank `to` in round `round`.
 std::uint64_t number_of(int from, int to, std::size_t i, int round) {
   return seed() ^ ((static_cast<std::uint64_t>(from) * 64 + static_cast<std::uint64_t>(to)) * 1'000'003 +
                    i * 7 + static_cast<std::uint64_t>(round) * 977);
@@ -62,7 +62,7 @@ void check_collectives(over_two_rails& comm, std::size_t count, int round) {
   comm.barrier();
 }
 
-/// Puts, gets and atomic operations on all ranks, this one too.
+/// Puts, gets and atomic operations on all ranks, including this one.
 void check_window(over_two_rails& comm) {
   const int size = comm.size();
   const int rank = comm.rank();
@@ -91,7 +91,7 @@ chorale::config with_short_zero_copy() {
   return c;
 }
 
-/// What each rank is told that makes a communicator and asks for `second(rank)` as its second port.
+/// The error of each rank that makes a communicator with `second(rank)` as its second port.
 template <class Second>
 std::vector<std::optional<chorale::error>> refusals(int size, const Second& second) {
   std::vector<std::optional<chorale::error>> seen(static_cast<std::size_t>(size));
@@ -128,7 +128,7 @@ TEST_CASE("collectives and windows over two device ports", "[ports]") {
         expect(
             comm.transport().memory().opened == parts.even().figures().opened + parts.odd().figures().opened,
             "the report counts one rail");
-        // Nobody waits for the others before it leaves.
+        // No rank waits for the others before it leaves.
         double last = comm.rank() == 0 ? 1.5 : 0;
         comm.broadcast(last, 0);
         expect(last == 1.5, "the last broadcast");
@@ -145,7 +145,7 @@ TEST_CASE("communicators are split over two device ports", "[ports]") {
   });
 }
 
-TEST_CASE("a second device port that cannot be opened is named to all", "[ports]") {
+TEST_CASE("all ranks get an error that names a second device port that cannot be opened", "[ports]") {
   const auto seen = refusals(3, [](int rank) {
     return std::vector<port_selection>{{.device = rank == 1 ? "nosuch7" : support::test_device()}};
   });
@@ -161,7 +161,7 @@ TEST_CASE("a second device port that cannot be opened is named to all", "[ports]
   }
 }
 
-TEST_CASE("a port number or a GID that the second device has not is named to all", "[ports]") {
+TEST_CASE("all ranks get an error that names a port or GID that the second device lacks", "[ports]") {
   for (const bool is_gid : {true, false}) {
     const auto seen = refusals(2, [is_gid](int rank) {
       port_selection wanted{.device = support::test_device()};
@@ -179,7 +179,7 @@ TEST_CASE("a port number or a GID that the second device has not is named to all
   }
 }
 
-TEST_CASE("ranks with different numbers of device ports are named to each other", "[ports]") {
+TEST_CASE("ranks with different numbers of device ports get an error that names both", "[ports]") {
   const auto seen = refusals(5, [](int rank) {
     return std::vector<port_selection>(rank == 3 ? 2 : 1, port_selection{.device = support::test_device()});
   });

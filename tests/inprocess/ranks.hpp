@@ -1,4 +1,4 @@
-// Ranks of one process, as threads on the software device or in virtual time, and their complaints.
+// Ranks of one process, as threads on the software device or in virtual time, and their failures.
 #pragma once
 
 #include <chrono>
@@ -27,9 +27,10 @@ using support::run_anywhere;
 using support::seed;
 using support::threads_watched;
 
-/// Whether groups of this size are left to builds without a sanitizer, where they take seconds, and to ranks
-/// that are threads: checking what they have takes most of the time, and is the same everywhere. The more
-/// threads share two cores, the less often two of them meet, which the thread sanitizer wants to see.
+/// Whether groups of this size are tested only in builds without a sanitizer, where they take seconds, and
+/// only with ranks that are threads: most of the time goes into checking results, which is the same
+/// everywhere. Moreover, the more threads share two cores, the rarer are the interleavings that the thread
+/// sanitizer needs.
 inline bool too_large(int ranks) {
   return ranks > 5 && (threads_watched || support::in_virtual_time() || (instrumented && ranks > 8));
 }
@@ -41,8 +42,8 @@ inline chorale::config settings() {
   return c;
 }
 
-/// Runs `body(comm)` on `size` ranks with a communicator each and fails the test case with what any rank
-/// threw. Assertions of the test framework are not for `body`: they are not thread-safe.
+/// Runs `body(comm)` on `size` ranks with a communicator each, and fails the test case with the exceptions of
+/// ranks. `body` must not use assertions of the test framework, which are not thread-safe.
 template <class Comm>
 void run_ranks(int size, const chorale::config& c, support::action<Comm> body) {
   std::mutex mutex;
@@ -53,7 +54,7 @@ void run_ranks(int size, const chorale::config& c, support::action<Comm> body) {
       try {
         body(comm);
       } catch (const std::exception& e) {
-        // Told here, before the others see this rank leave.
+        // Recorded here, before the others see this rank leave.
         const std::lock_guard lock{mutex};
         complaints += "rank " + std::to_string(group.rank()) + ": " + e.what() + "\n";
       }

@@ -1,4 +1,4 @@
-// Long messages from and into memory that the device does not register.
+// Long messages from and into memory that the device refuses to register.
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -23,7 +23,7 @@ using namespace inprocess;
 using chorale::long_send_policy;
 using support::in_call;
 using over_messages = chorale::communicator<chorale::transport::rc_send_receive>;
-/// Where the size of a message alone says how it goes.
+/// A communicator in which only the size of a message determines how it is transferred.
 using by_size = chorale::communicator<chorale::transport::rc, chorale::broadcast::flat>;
 
 namespace {
@@ -37,7 +37,7 @@ chorale::config with(long_send_policy how) {
   return c;
 }
 
-/// Of the devices that are opened while it lives.
+/// Makes devices opened during its lifetime refuse to register files.
 soft_test::variables files_are_refused() {
   return soft_test::variables{
       std::map<std::string, std::string>{{"CHORALE_SOFT_PROFILE", "refuse_registration=files"}}};
@@ -47,7 +47,7 @@ std::byte value(int from, std::size_t length, std::size_t i) {
   return static_cast<std::byte>(i * 7 + length + static_cast<std::size_t>(from));
 }
 
-/// What comes of a broadcast into memory that the device refuses.
+/// The outcome of a broadcast into memory that the device refuses.
 template <class Comm>
 std::vector<misuse::outcome> into_a_file(const chorale::config& c, std::size_t count) {
   return misuse::run<Comm>(2, c, [count](Comm& comm) {
@@ -65,7 +65,7 @@ TEST_CASE("memory that a device refuses is sent from and received into through b
   if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
   const auto set = files_are_refused();
   const std::vector<std::size_t> lengths{40'000, 700, 8193, 1001, 40'000};
-  // Whose memory is refused: the senders', the receivers', that of every other rank.
+  // The refused memory: that of the senders, of the receivers, or of every other rank.
   for (const auto way : {0, 1, 2}) {
     for (const auto short_ones : {chorale::eager_policy::receive_queue, chorale::eager_policy::rdma_write}) {
       auto c = with(long_send_policy::rendezvous);
@@ -100,7 +100,7 @@ TEST_CASE("memory that a device refuses is sent from and received into through b
   }
 }
 
-TEST_CASE("where refused memory is an error, that says what helps, and it does", "[baseline]") {
+TEST_CASE("if refused memory is an error, its remedy works", "[baseline]") {
   if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
   const auto set = files_are_refused();
   const auto check = [](const std::vector<misuse::outcome>& refused, const std::string& remedy,

@@ -1,4 +1,4 @@
-// What transports take, against the formulas of the model.
+// The resources of transports, compared with the formulas of the model.
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -32,7 +32,8 @@ void check(int size, Expected&& expected) {
     if (queue_pairs > wanted.queue_pairs)
       throw std::runtime_error(std::to_string(queue_pairs) + " queue pairs, not " +
                                std::to_string(wanted.queue_pairs));
-    // Slabs begin on pages of their own; connections to the busiest come when both sides have got on with it.
+    // Slabs begin on separate pages; connections to the busiest peers take effect once both sides have
+    // progressed.
     if (registered > 1.005 * static_cast<double>(wanted.registered_bytes))
       throw std::runtime_error(std::to_string(registered) + " bytes, not " +
                                std::to_string(wanted.registered_bytes));
@@ -46,7 +47,7 @@ void check(int size, Expected&& expected) {
 
 }  // namespace
 
-TEST_CASE("resources are what the formula says", "[resources]") {
+TEST_CASE("resources are as the formula says", "[resources]") {
   const auto c = settings();
   for (const int n : {2, 5, 9, 17}) {
     check<chorale::transport::rc>(n, [&](int) { return chorale::model::resources_of_rc(n, n - 1, c); });
@@ -64,7 +65,7 @@ int open_descriptors() {
   return found;
 }
 
-/// Descriptors that a duplicate costs a rank once each rank has talked to every other.
+/// File descriptors that a duplicate costs a rank once all ranks have communicated with each other.
 template <class Transport>
 double descriptors_of_duplicate(int size) {
   gate all{size};
@@ -92,12 +93,12 @@ double descriptors_of_duplicate(int size) {
 
 }  // namespace
 
-TEST_CASE("a duplicate has the descriptors that the formula says", "[resources]") {
+TEST_CASE("a duplicate has as many descriptors as the formula says", "[resources]") {
   if (left_out_in_virtual_time("sim0 is no file")) return;
   const auto c = settings();
   for (const int n : {4, 10}) {
-    // One more where the service thread of the duplicate has slept and been woken, and another where that of
-    // the first communicator did so only after its descriptors were counted.
+    // One more if the duplicate's service thread has slept and been woken, and another if that of the first
+    // communicator did so only after its descriptors were counted.
     const auto check = [](double found, std::int64_t formula) {
       CHECK(found > static_cast<double>(formula) - 0.5);
       CHECK(found < static_cast<double>(formula) + 2.5);
@@ -109,7 +110,7 @@ TEST_CASE("a duplicate has the descriptors that the formula says", "[resources]"
   }
 }
 
-TEST_CASE("datagrams cost the same however many ranks there are", "[resources]") {
+TEST_CASE("the cost of datagrams does not depend on the number of ranks", "[resources]") {
   const auto c = settings();
   const auto few = chorale::model::resources_of_ud(64, 4096);
   const auto many = chorale::model::resources_of_ud(100'000, 4096);

@@ -1,4 +1,4 @@
-// Settings of the mailbox and ways to wait change nothing but the speed.
+// Settings of the mailbox and of waiting change only the speed.
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
@@ -84,8 +84,7 @@ TEST_CASE("messages of up to a mebibyte", "[settings]") {
   }
 }
 
-TEST_CASE("messages are copied up to the size that is set, or else up to one that suits those who copy",
-          "[settings]") {
+TEST_CASE("messages are copied up to the size of the setting, or else up to a measured size", "[settings]") {
   for (const int size : {1, 2, 33}) {
     if (too_large(size)) continue;
     run_ranks<standard<rc>>(size, settings(), [](auto& comm) {

@@ -1,4 +1,4 @@
-// Sparse alltoall, against a plan that every rank knows and the receivers do not use.
+// Sparse alltoall, compared with a plan that every rank knows but the receivers do not use.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -34,10 +34,10 @@ using inprocess::seed;
       chorale::communicator<transport::ud>, chorale::communicator<transport::ud_rdma>,     \
       chorale::communicator<transport::hybrid<2>>
 
-/// Of each sender and target: elements; a pair that is not there has no message.
+/// Number of elements by sender and target; a missing pair has no message.
 using lengths = std::map<int, std::map<int, std::size_t>>;
 
-/// For each rank none, one, or a few others, itself among them; empty messages, short and long ones.
+/// For each rank none, one or a few targets, possibly itself; empty, short and long messages.
 lengths random_lengths(int ranks, std::mt19937& random) {
   lengths made;
   const auto n = static_cast<unsigned>(ranks);
@@ -62,7 +62,7 @@ void call_and_check(Sparse& sparse, Comm& comm, const lengths& all) {
   std::vector<chorale::outgoing> sends{chorale::to(chorale::nobody, std::vector<int>(3))};
   const auto mine = all.find(comm.rank());
   if (mine != all.end()) {
-    // The last target first: the order of the list is nobody's business.
+    // The last target first: the order of the list is arbitrary.
     for (auto each = mine->second.rbegin(); each != mine->second.rend(); ++each) {
       auto& data = buffers.emplace_back(each->second);
       for (std::size_t i = 0; i < data.size(); ++i) data[i] = sparse_value(comm.rank(), each->first, i);
@@ -94,10 +94,10 @@ TEMPLATE_TEST_CASE("sparse_alltoall brings what nobody waited for", "[sparse]", 
     run_ranks<TestType>(size, inprocess::settings(), [](auto& comm) {
       std::mt19937 random(static_cast<unsigned>(seed()));
       chorale::sparse_alltoall sparse{comm};
-      // Several calls, since the words of one must be gone when the next but one begins.
+      // Several calls, since the words of one must be cleared before the next but one begins.
       for (int call = 0; call < 6; ++call) call_and_check(sparse, comm, random_lengths(comm.size(), random));
       call_and_check(sparse, comm, {});
-      // Others of the same communicator beside it, and another operation between.
+      // With other objects on the same communicator, and another operation in between.
       chorale::sparse_alltoall<TestType, chorale::sparse::counted> other{comm};
       for (int call = 0; call < 3; ++call) {
         call_and_check(other, comm, random_lengths(comm.size(), random));
@@ -121,7 +121,7 @@ TEST_CASE("all send to one, and one to all", "[sparse]") {
   });
 }
 
-TEST_CASE("sparse_alltoall refuses what cannot be", "[sparse]") {
+TEST_CASE("sparse_alltoall rejects invalid arguments", "[sparse]") {
   run_ranks<chorale::communicator<>>(3, inprocess::settings(), [](auto& comm) {
     chorale::sparse_alltoall sparse{comm};
     const std::vector<int> data(4, comm.rank());
@@ -144,12 +144,12 @@ TEST_CASE("sparse_alltoall refuses what cannot be", "[sparse]") {
     refused({chorale::to(1, data), chorale::to(0, data), chorale::to(1, data)}, "two messages to rank 1");
     refused({chorale::to(1, other)}, "elements of float64");
     refused({chorale::to(1, std::span{static_cast<const int*>(nullptr), 2})}, "null");
-    // None of which concerns the others.
+    // None of these errors affects the other ranks.
     call_and_check(sparse, comm, {{0, {{2, 5}}}});
   });
 }
 
-TEST_CASE("sparse_alltoall tells both ranks of elements that do not fit", "[sparse]") {
+TEST_CASE("sparse_alltoall reports elements that do not fit on both ranks", "[sparse]") {
   run_ranks<chorale::communicator<>>(2, inprocess::settings(), [](auto& comm) {
     chorale::sparse_alltoall sparse{comm};
     const std::vector<std::int32_t> data(200'000);
@@ -169,7 +169,7 @@ TEST_CASE("sparse_alltoall tells both ranks of elements that do not fit", "[spar
 
 namespace {
 
-/// Tells rank 1 of more than there is memory for.
+/// Announces a message to rank 1 that exceeds its memory.
 template <class Communicator>
 struct exaggerating : chorale::sparse::counted<Communicator> {
   explicit exaggerating(Communicator& comm)
@@ -185,14 +185,14 @@ struct exaggerating : chorale::sparse::counted<Communicator> {
 
 }  // namespace
 
-TEST_CASE("sparse_alltoall without memory for what comes fails on all ranks", "[sparse]") {
+TEST_CASE("sparse_alltoall without memory for a message fails on all ranks", "[sparse]") {
   if (support::instrumented) {
     WARN("left out: a sanitizer's operator new ends the process in place of throwing std::bad_alloc");
     return;
   }
   run_ranks<chorale::communicator<>>(3, inprocess::settings(), [](auto& comm) {
     chorale::sparse_alltoall<chorale::communicator<>, exaggerating> sparse{comm};
-    // Long, so that its sender waits for its receiver.
+    // Long, so that the sender waits for the receiver.
     const std::vector<int> data(200'000);
     std::string how = "not at all";
     try {
@@ -227,7 +227,7 @@ double time_of_call(Comm& comm) {
 
 }  // namespace
 
-TEST_CASE("what a sparse_alltoall costs", "[.measure]") {
+TEST_CASE("the cost of a sparse_alltoall", "[.measure]") {
   using comm_t = chorale::communicator<>;
   for (const int size : {2, 4, 8, 16})
     run_ranks<comm_t>(size, inprocess::settings(), [](auto& comm) {

@@ -1,4 +1,4 @@
-// Communicators made from a communicator: who is in which, and that they are independent.
+// Communicators made from a communicator: their members, and their independence.
 #include <algorithm>
 #include <atomic>
 #include <memory>
@@ -20,8 +20,7 @@ using chorale::transport::ud;
 
 namespace {
 
-/// Checks that `part` consists of `members` (numbers of the original group) in their order, and that it
-/// works.
+/// Checks that `part` consists of `members` (numbers of the original group) in that order, and that it works.
 template <class Comm>
 void check_part(Comm* part, const std::vector<int>& members, int me) {
   const auto place = std::find(members.begin(), members.end(), me);
@@ -40,7 +39,7 @@ void check_part(Comm* part, const std::vector<int>& members, int me) {
   part->barrier();
 }
 
-/// The members of the part of `me`, worked out without the library.
+/// The members of the part of `me`, computed without the library.
 std::vector<int> expected_members(const std::vector<int>& colors, const std::vector<int>& keys, int me) {
   std::vector<std::pair<int, int>> sorted;
   for (int r = 0; r < static_cast<int>(colors.size()); ++r) {
@@ -79,8 +78,8 @@ TEMPLATE_TEST_CASE("split makes the groups that colours and keys say", "[split]"
   }
 }
 
-TEST_CASE("each round of a split is an allgather of its own", "[split]") {
-  // So small blocks that each round would go through the collective buffer, whose signals belong to a call.
+TEST_CASE("each round of a split is a separate allgather", "[split]") {
+  // Blocks so small that each round would use the collective buffer, whose signals belong to a call.
   auto c = settings();
   c.block_bytes = 512;
   c.zero_copy_bytes = 8192;
@@ -102,13 +101,13 @@ TEST_CASE("subgroup takes ranks in the order of the list", "[split]") {
     const auto& mine = even ? first : second;
     const auto part = comm.subgroup(comm.rank() == 1 ? std::span<const int>{} : std::span<const int>{mine});
     check_part(part.get(), mine, comm.rank());
-    // The others name a group that they are not in.
+    // The others name a group that does not contain them.
     const auto again = comm.subgroup(second);
     check_part(again.get(), second, comm.rank());
   });
 }
 
-TEST_CASE("parts of parts, and parts that outlive what they were made of", "[split]") {
+TEST_CASE("parts of parts, and parts that outlive their parents", "[split]") {
   run_anywhere(8, [](auto& group) {
     const int me = group.rank();
     auto whole = std::make_unique<standard<rc>>(group, settings());
@@ -121,7 +120,7 @@ TEST_CASE("parts of parts, and parts that outlive what they were made of", "[spl
   });
 }
 
-TEST_CASE("lists of ranks that cannot be are refused", "[split]") {
+TEST_CASE("invalid lists of ranks are rejected", "[split]") {
   run_ranks<standard<rc>>(3, settings(), [](auto& comm) {
     const auto code_of = [&](const std::vector<int>& ranks) {
       try {
@@ -137,7 +136,7 @@ TEST_CASE("lists of ranks that cannot be are refused", "[split]") {
     expect(code_of({0, 3}), chorale::errc::invalid_argument);
     expect(code_of({-1}), chorale::errc::invalid_argument);
     expect(code_of({0, 1, 0}), chorale::errc::invalid_argument);
-    // Lists that differ are seen by all, and harm nothing.
+    // All ranks detect differing lists, without other effects.
     expect(code_of(comm.rank() == 0 ? std::vector{0, 1} : std::vector{0, 1, 2}), chorale::errc::mismatch);
     expect(code_of(comm.rank() == 1 ? std::vector<int>{} : std::vector{0, 1}), chorale::errc::mismatch);
     try {
@@ -150,12 +149,12 @@ TEST_CASE("lists of ranks that cannot be are refused", "[split]") {
   });
 }
 
-TEST_CASE("a group that fails harms no other and not its parent", "[split]") {
+TEST_CASE("a group that fails affects neither other groups nor its parent", "[split]") {
   run_ranks<standard<rc>>(6, settings(), [](auto& comm) {
     auto part = comm.split(comm.rank() % 2);
     auto kept = comm.duplicate();
     if (comm.rank() % 2 == 0) {
-      // Rank 0 leaves the even part: the others of it wait in vain.
+      // Rank 0 leaves the even part, whose other ranks wait in vain.
       if (comm.rank() == 0) {
         part.reset();
       } else {
@@ -194,7 +193,7 @@ TEMPLATE_TEST_CASE("requests of several communicators are waited for in any orde
         begun.push_back(b->ibarrier());
         begun.push_back(c->ibarrier());
         for (int i = 0; i < 3; ++i) begun[static_cast<std::size_t>((i + comm.rank()) % 3)].wait();
-        // One of them by a blocking call.
+        // One of the barriers is a blocking call.
         auto r = comm.ibarrier();
         if (comm.rank() % 2 == 0) {
           b->barrier();
@@ -255,7 +254,7 @@ TEMPLATE_TEST_CASE("hundreds of calls of three communicators at once", "[split]"
   }
 }
 
-TEST_CASE("the error of a call that another's wait drove is its request's", "[split]") {
+TEST_CASE("the error of a call driven by another call's wait appears at its own request", "[split]") {
   run_ranks<standard<rc>>(2, settings(), [](auto& comm) {
     auto doomed = comm.duplicate();
     if (comm.rank() == 1) doomed.reset();

@@ -1,5 +1,5 @@
-// Joining a large group: one rank is real, the cards of the others are made up. What it learns is compared
-// with what follows from the cards by hand.
+// Joining a large group: one rank is real, the cards of the others are invented. Its knowledge is compared
+// with facts computed directly from the cards.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -116,7 +116,7 @@ config settings() {
   return c;
 }
 
-/// Nobody is told of it when it ends.
+/// Notifies no rank at its end.
 joined_group join_alone(large_group& group) {
   joined_group joined = join(group.view(), rc::plan(group.ranks, settings()));
   joined.expected = false;
@@ -125,7 +125,7 @@ joined_group join_alone(large_group& group) {
 
 }  // namespace
 
-TEST_CASE("cards are as small as the mask of cores, and read as they were written", "[starting]") {
+TEST_CASE("cards are small, and can be read back", "[starting]") {
   std::mt19937_64 random{seed()};
   CHECK(write_card(rank_card{}, first_cores(0)).size() == 112);
   CHECK(write_card(rank_card{}, first_cores(64)).size() == 120);
@@ -151,7 +151,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
     REQUIRE(read->card.ports == 1 + more.size());
     CHECK(is_same(read->address(0), card.address));
     for (std::size_t i = 0; i < more.size(); ++i) CHECK(is_same(read->address(i + 1), more[i]));
-    // Neither torn nor longer, nor of another version.
+    // Truncated and longer cards, and other versions, are rejected.
     CHECK(!read_card(std::span{bytes}.first(random() % bytes.size())));
     bytes.push_back(std::byte{});
     CHECK(!read_card(bytes));
@@ -162,7 +162,7 @@ TEST_CASE("cards are as small as the mask of cores, and read as they were writte
   }
 }
 
-TEST_CASE("a membership knows hosts, cores and the secrets, whatever the order of the ranks", "[starting]") {
+TEST_CASE("a membership knows hosts, cores and secrets, whatever the order of the ranks", "[starting]") {
   std::mt19937_64 random{seed()};
   for (const int ranks : {1, 2, 3, 5, 7, 13, 64, 500}) {
     std::vector<int> host_of;
@@ -219,7 +219,7 @@ TEST_CASE("a membership knows hosts, cores and the secrets, whatever the order o
   }
 }
 
-TEST_CASE("terms have one fingerprint if and only if they fit, and the error names what differs",
+TEST_CASE("terms have equal fingerprints if and only if they match, and the error names the difference",
           "[starting]") {
   group_terms mine;
   mine.set_transport("rc");
@@ -268,8 +268,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   differs([](auto& t) { std::strcpy(t.host.boot, "another kernel"); }, "reaches one host only");
   differs([](auto& t) { t.port_count = 2; },
           "the number of device ports differs between ranks: 1 (soft0) on rank 3, 2 (soft0, ) on rank 5");
-  // So does what concerns a further port. Soft devices that reach only some ranks may be of different
-  // fabrics.
+  // The same holds for further ports. Soft devices that reach only some ranks may be in different fabrics.
   mine.port_count = 2;
   std::strcpy(mine.ports[1].device, "mlx5_1");
   differs([](auto& t) { t.ports[1].is_soft = 1; },
@@ -280,7 +279,7 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   mine.ports[1].is_for_all = 1;
   differs([](auto& t) { t.ports[1].fabric = 3; },
           "soft0 of device port 2 of 2 connects processes of one fabric");
-  // As they travel.
+  // In the form that is sent.
   group_terms read;
   const std::vector<std::byte> sent{mine.bytes().begin(), mine.bytes().end()};
   REQUIRE(read_terms(sent, read));
@@ -289,13 +288,13 @@ TEST_CASE("terms have one fingerprint if and only if they fit, and the error nam
   CHECK(!read_terms(std::span{sent}.first(sent.size() - sizeof(port_terms)), read));
   mine.port_count = group_terms::most_ports;
   CHECK(read_terms(mine.bytes(), read));
-  // What only errors say does not matter.
+  // Facts that only appear in errors do not count.
   group_terms alike = mine;
   alike.user.id = 7;
   CHECK(alike.fingerprint() == mine.fingerprint());
 }
 
-TEST_CASE("a rank joins thousands by two messages each, which do not grow with their number", "[starting]") {
+TEST_CASE("a rank joins thousands by two messages of constant size", "[starting]") {
   for (const int ranks : {16, 1024, 4096}) {
     for (const int on_host : {1, 64}) {
       large_group group{ranks, std::min(on_host, ranks)};
@@ -331,8 +330,8 @@ TEST_CASE("a rank knows the addresses of all device ports of the others", "[star
   for (const auto& port : joined.ports) CHECK(is_same(port.address_of(0), port.local().address));
 }
 
-TEST_CASE("the cards of a hundred thousand ranks are no work", "[starting]") {
-  // Comparing each with each would take minutes.
+TEST_CASE("the cards of a hundred thousand ranks are processed quickly", "[starting]") {
+  // Pairwise comparison would take minutes.
   constexpr int ranks = 100'000;
   membership members{0, ranks, "by hand", 7};
   const cpu_mask cores = first_cores(128);
@@ -342,7 +341,7 @@ TEST_CASE("the cards of a hundred thousand ranks are no work", "[starting]") {
   CHECK(!members.is_oversubscribed());
 }
 
-TEST_CASE("what joining costs, by the number of ranks", "[.measure]") {
+TEST_CASE("the cost of joining, by the number of ranks", "[.measure]") {
   fmt::print(
       "| ranks | on a host | bytes of both rounds | ms in all | ms of the cards | KiB of the membership |\n");
   for (const int ranks : {16, 64, 256, 1024, 4096, 16384, 65536}) {

@@ -1,4 +1,4 @@
-// Statistics: calls, bytes and times, beside a count of the test's own.
+// Statistics: calls, bytes and times, compared with the test's own counts.
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
@@ -70,7 +70,7 @@ counts told(const call_statistics& all) {
   return sum;
 }
 
-/// Makes calls that a seed draws, the same on all ranks; returns what was made.
+/// Makes calls drawn by a seed, the same on all ranks; returns them.
 template <class Comm>
 counts make_calls(Comm& comm, std::uint64_t seed, int how_many) {
   std::mt19937_64 draw{seed};
@@ -204,11 +204,11 @@ TEST_CASE("statistics have a row for each algorithm, and count failures", "[stat
     if (all.table().find("allreduce          ring") == std::string::npos)
       throw std::runtime_error(all.table());
   });
-  // A failed communicator tells what it has counted as well.
+  // A failed communicator also writes its statistics.
   CHECK(file.lines().size() == 4);
 }
 
-TEST_CASE("statistics that were not asked for are an error that says how", "[statistics]") {
+TEST_CASE("reading statistics that are off is an error that says how to enable them", "[statistics]") {
   for (const std::string off : {"", "0"}) {
     run_ranks<chorale::communicator<>>(2, counting(off), [](auto& comm) {
       comm.barrier();
@@ -225,7 +225,7 @@ TEST_CASE("statistics that were not asked for are an error that says how", "[sta
   }
 }
 
-TEST_CASE("statistics into a folder that is not there are refused when ranks meet", "[statistics]") {
+TEST_CASE("statistics in a nonexistent folder are rejected at joining", "[statistics]") {
   std::mutex mutex;
   std::vector<std::string> said;
   run_anywhere(2, [&](support::any_group& group) {

@@ -1,4 +1,4 @@
-// Several threads of a rank, each with a communicator of its own.
+// Several threads of a rank, each with its own communicator.
 #include <exception>
 #include <memory>
 #include <mutex>
@@ -33,14 +33,14 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
             TestType& mine = *own[static_cast<std::size_t>(t)];
             const std::uint64_t base = seed() + static_cast<unsigned>(t);
             for (unsigned i = 0; i < (instrumented ? 20 : 50); ++i) {
-              // As many calls in each thread, but another one at the same time.
+              // The same number of calls in each thread, but different ones at a time.
               check_allreduce<triangle>(mine, (base + i) % 400, multiply{}, base + i, {});
               check_broadcast<std::uint64_t>(mine, 5000, static_cast<int>(i) % size, base + i, {});
               auto begun = mine.ibarrier();
               mine.barrier();
               begun.wait();
             }
-            // Made on this thread while the others go on.
+            // Made on this thread while the others continue.
             mine.duplicate()->barrier();
           } catch (...) {
             const std::lock_guard lock{mutex};
@@ -66,7 +66,7 @@ TEST_CASE("a communicator may be handed to another thread", "[threads]") {
         auto begun = part->ibarrier();
         part->barrier();
         begun.wait();
-        // Dropped with a call that nobody waits for.
+        // Destroyed with a call that is never awaited.
         static_cast<void>(part->ibarrier().test());
       } catch (...) {
         failure = std::current_exception();

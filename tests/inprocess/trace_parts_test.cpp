@@ -1,4 +1,4 @@
-// Traces: clocks that are apart, parts of one rank each, and files that are none.
+// Traces: clocks that differ, parts of single ranks, and invalid files.
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
@@ -39,7 +39,7 @@ std::atomic<int> interruptions{0};
 
 }  // namespace
 
-/// In place of the system's, for this program and the library.
+/// Replaces the system's function in this program and the library.
 extern "C" int posix_fallocate(int file, off_t begin, off_t bytes) {
   if (interruptions.load() > 0 && interruptions.fetch_sub(1) > 0) return EINTR;
   return fallocate(file, 0, begin, bytes) == 0 ? 0 : errno;
@@ -187,7 +187,7 @@ TEST_CASE("parts of several hosts become one trace on one clock", "[trace]") {
   CHECK(std::abs(std::stod(text.substr(there + 21)) - 9.0) <= 0.101);
 }
 
-TEST_CASE("what was done with windows becomes slices", "[trace]") {
+TEST_CASE("window operations become slices", "[trace]") {
   using kind = trace_record::kind;
   trace_part part;
   part.header = header_of(1, 4, "one", 0);
@@ -218,7 +218,7 @@ TEST_CASE("what was done with windows becomes slices", "[trace]") {
   CHECK(events.find(R"("args":{"bytes":24}})") != std::string::npos);
 }
 
-TEST_CASE("what is no part of a trace is refused, and what was cut short is read as far as it goes",
+TEST_CASE("invalid parts of a trace are rejected, and truncated ones are read as far as possible",
           "[trace]") {
   const scratch_folder folder;
   const auto part = folder.file("00000009.0");
@@ -254,12 +254,12 @@ TEST_CASE("what is no part of a trace is refused, and what was cut short is read
   records[0].what = trace_record::kind::text;
   records[0].bytes = ~std::uint64_t{0};
   CHECK(refused(bytes_of(good, records)));
-  // Killed while it wrote: fewer records than the header has, or half a one.
+  // Killed while writing: fewer records than in the header, or half a record.
   bad = good;
   bad.records = 1'000'000;
   write(part, bytes_of(bad, two) + std::string(13, '\1'));
   CHECK(read_part(part).records.size() == 2);
-  // Any damage gives an error or a trace, and nothing else.
+  // Any damage results in an error or a trace.
   std::mt19937_64 draw{support::seed()};
   CAPTURE(support::seed());
   for (int i = 0; i < 2000; ++i) {

@@ -1,4 +1,4 @@
-// Trees over connections: what they write beside the messages, and operands that are put.
+// Trees over connections: acknowledgements and staging besides the messages, and operands that are put.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -37,7 +37,7 @@ chorale::config straight() {
 
 }  // namespace
 
-TEST_CASE("the result of an allreduce notifies of the blocks that led to it", "[trees]") {
+TEST_CASE("the result of an allreduce acknowledges the blocks of its operands", "[trees]") {
   constexpr int calls = 160;
   std::vector<std::uint64_t> notifications(4);
   run_ranks<tree<3>>(4, settings(), [&](auto& comm) {
@@ -46,7 +46,7 @@ TEST_CASE("the result of an allreduce notifies of the blocks that led to it", "[
     std::uint64_t s = seed();
     for (int i = 0; i < calls; ++i) check_allreduce<triangle>(comm, 1, multiply{}, ++s);
     notifications[static_cast<std::size_t>(comm.rank())] = mailbox.notifications() - before;
-    // Whatever comes next, both sides know the same of the blocks: more than one mailbox takes, both ways.
+    // Afterwards both sides agree on the credits: more messages than a mailbox holds, in both directions.
     for (int i = 0; i < 40; ++i) {
       check_reduce<triangle>(comm, 1, i % 4, multiply{}, ++s);
       check_allreduce<triangle>(comm, 0, multiply{}, ++s);
@@ -54,12 +54,12 @@ TEST_CASE("the result of an allreduce notifies of the blocks that led to it", "[
       check_broadcast<std::byte>(comm, 100, i % 4, ++s);
     }
   });
-  // All go up to rank 0, which tells nobody; of what goes down each rank gives back one block a call, and
-  // tells when eight are free.
+  // All send to rank 0, which sends no acknowledgements; each other rank releases one block of the result per
+  // call, and acknowledges when eight are free.
   CHECK(notifications == std::vector<std::uint64_t>{0, calls / 8, calls / 8, calls / 8});
 }
 
-TEST_CASE("blocks of longer operands are notified of as far as they have to be", "[trees]") {
+TEST_CASE("blocks of longer operands are acknowledged only as needed", "[trees]") {
   auto c = settings();
   c.block_bytes = 256;
   c.blocks = 4;
@@ -84,9 +84,9 @@ TEST_CASE("answers and a limit on connections", "[trees]") {
   });
 }
 
-TEST_CASE("what goes to several ranks is staged once", "[trees]") {
+TEST_CASE("a message to several ranks is staged once", "[trees]") {
   auto c = settings();
-  // The software device takes 16 KiB inline: what is longer has to lie in registered memory, as on adapters.
+  // The software device takes 16 KiB inline: longer messages need registered memory, as on adapters.
   c.block_bytes = 32768;
   c.zero_copy_bytes = std::size_t{1} << 30;
   constexpr std::size_t bytes = 20'000;
@@ -116,7 +116,7 @@ TEST_CASE("long operands are put", "[trees]") {
         for (const manner& m :
              {manner{}, manner{.nonblocking = true}, manner{.misalignment = 3}, manner{.in_place = true}}) {
           check_allreduce<triangle>(comm, count, multiply{}, seed() + count, m);
-          // Three roots in turns, four manners: each size meets each root, if not each in each manner.
+          // Three roots, four forms: each size occurs with each root, but not in each form.
           const std::array roots{0, comm.size() - 1, comm.size() / 2};
           check_reduce<triangle>(comm, count, roots[call++ % 3], multiply{}, seed() + count, m);
         }
@@ -127,9 +127,9 @@ TEST_CASE("long operands are put", "[trees]") {
   }
 }
 
-TEST_CASE("nothing is written any more when a call with operands under way has failed", "[trees]") {
-  // The operator throws on one of those that combine, in the midst of a piece. As soon as its call has
-  // failed, a rank gives its memory another content, which stays as it is.
+TEST_CASE("peers write nothing after a call with operands in flight has failed", "[trees]") {
+  // The operator throws on one of the combining ranks, in the middle of a piece. As soon as its call has
+  // failed, a rank overwrites its memory, which must then stay unchanged.
   constexpr int size = 7;
   constexpr std::size_t count = 60'000;
   for (const int thrower : {0, 2, 4}) {

@@ -1,4 +1,4 @@
-// A transport of the tests over two device ports, made of the library's parts.
+// A test transport over two device ports, made of the library's parts.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace inprocess {
 using namespace chorale::transport;
 using chorale::call_id;
 
-/// Mailbox over two rails: what is sent to a rank of even number goes by the first, to one of odd number by
-/// the second, and not before what was put to it by the second is there.
+/// Mailbox over two rails: messages to even ranks use the first rail; messages to odd ranks use the second,
+/// after earlier puts to that rank by the second rail have been placed.
 class by_parity {
  public:
   struct origin {
@@ -47,12 +47,12 @@ class by_parity {
   rail<inbox>* ways_[2];
 };
 
-/// The parts: an endpoint, a rail over each of its two device ports, and that mailbox. What is one-sided goes
-/// by the second rail, whose device port knows the keys.
+/// The parts: an endpoint, a rail over each of its two device ports, and that mailbox. One-sided operations
+/// use the second rail, whose device port the keys belong to.
 class two_rails_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "two_rails";
-  /// What this thread's ranks ask for beside the first device port.
+  /// The further device ports that this thread's ranks request.
   static inline thread_local std::vector<port_selection> second{{.device = support::test_device()}};
 
   explicit two_rails_parts(joined_group&& group)

@@ -128,7 +128,7 @@ TEMPLATE_TEST_CASE("structures of the user's own", "[types]", standard<rc>, stan
     check_type<triangle>(comm, multiply{});
     check_type<vector3>(comm, chorale::sum);
     check_type<aligned>(comm, chorale::sum);
-    // A lambda is an operator too.
+    // A lambda is also an operator.
     check_type<vector3>(comm, [](const vector3& l, const vector3& r) {
       return vector3{l.x + r.x, l.y, r.z};
     });
@@ -174,7 +174,7 @@ TEMPLATE_TEST_CASE("a floating-point sum has the same bits on all ranks and in e
       for (int call = 0; call < 5; ++call) {
         std::vector<double> data(count);
         for (std::size_t i = 0; i < count; ++i) data[i] = rough(comm.rank(), i);
-        // Another rank is late each time.
+        // A different rank is late each time.
         if ((run + call) % size == comm.rank()) chorale::clock::sleep_for(std::chrono::milliseconds{2});
         comm.allreduce(std::span{data});
         if (results[me].empty()) results[me] = data;

@@ -21,7 +21,7 @@ using communicator = chorale::communicator<chorale::transport::rc>;
 
 namespace {
 
-/// A bootstrap group of this rank alone.
+/// A bootstrap group with only this rank.
 struct lonely {
   [[nodiscard]] int rank() const { return 0; }
   [[nodiscard]] int size() const { return 1; }
@@ -43,7 +43,7 @@ TEST_CASE("windows of threads", "[window]") {
 }
 
 TEST_CASE("a target computes while others put into its memory for the first time", "[window]") {
-  // Calls that connect each rank with one or two.
+  // Calls that connect each rank with one or two others.
   using far =
       chorale::communicator<chorale::transport::rc, chorale::barrier::central, chorale::allgather::ring>;
   auto c = settings();
@@ -67,7 +67,7 @@ TEST_CASE("a target computes while others put into its memory for the first time
   }
 }
 
-TEST_CASE("device arrays are registered once and end without a trace", "[window]") {
+TEST_CASE("device arrays are registered once and leave no registrations behind", "[window]") {
   run_ranks<communicator>(3, settings(), [](auto& comm) {
     using windows::expect;
     expect(comm.template allocate<int>(0).empty(), "no elements are some");
@@ -77,7 +77,7 @@ TEST_CASE("device arrays are registered once and end without a trace", "[window]
     } catch (const chorale::error& e) {
       expect(e.code() == chorale::errc::invalid_argument, e.what());
     }
-    constexpr std::size_t count = 50'000;  // long enough to go without a copy
+    constexpr std::size_t count = 50'000;  // long enough for zero copy
     for (int round = 0; round < 5; ++round) {
       auto array = comm.template allocate<std::uint64_t>(count + static_cast<std::size_t>(round) * 1000);
       for (const auto v : array) expect(v == 0, "fresh memory is not zero");
@@ -94,19 +94,19 @@ TEST_CASE("device arrays are registered once and end without a trace", "[window]
              "a move is wrong");
       comm.barrier();
     }
-    comm.barrier();  // these ranks share a process, and with it what is registered
+    comm.barrier();  // these ranks share a process and thus registrations
     expect(comm.transport().registrations().entries == 0, "registrations of device arrays are left over");
   });
 }
 
-TEST_CASE("memory at the address of an array that has ended is other memory, for all communicators",
+TEST_CASE("memory at the address of an array that has ended counts as new memory in all communicators",
           "[window]") {
   run_ranks<communicator>(2, settings(), [](auto& comm) {
     const auto other = comm.duplicate();
     constexpr std::size_t count = 50'000;  // as above
     for (std::uint64_t round = 0; round < 6; ++round) {
       auto array = comm.template allocate<std::uint64_t>(count);
-      // The other communicator learns of it as of any memory, and keeps what it has learnt.
+      // The other communicator registers it like any memory, and caches the registration.
       for (std::size_t i = 0; i < count; ++i) array[i] = comm.rank() == 0 ? round * count + i : 0;
       other->broadcast(array.span(), 0);
       for (std::size_t i = 0; i < count; ++i)
@@ -115,7 +115,7 @@ TEST_CASE("memory at the address of an array that has ended is other memory, for
   });
 }
 
-TEST_CASE("an operator that throws leaves a window as it was, and its lock open", "[window]") {
+TEST_CASE("an operator that throws leaves a window unchanged, and its lock free", "[window]") {
   run_ranks<communicator>(3, settings(), [](auto& comm) {
     chorale::window<float, communicator> w{comm, std::size_t{2}};
     const int target = (comm.rank() + 1) % comm.size();

@@ -1,5 +1,5 @@
-// Reductions give the same bits on every rank and in every call: of NaNs, and of operators in which a
-// compiler may contract a product and a sum. Compiled for this processor, since others may have no
+// Reductions give the same bits on every rank and in every call, also for NaNs and for operators in which a
+// compiler may contract a product and a sum. Compiled for this processor, since others may lack an
 // instruction for that.
 #include <bit>
 #include <cmath>
@@ -52,7 +52,7 @@ std::vector<Element> numbers(std::mt19937_64& random, std::size_t n) {
   return all;
 }
 
-/// Wherever an element stands, whichever operand is overwritten, aligned or not.
+/// At every position, for either overwritten operand, aligned or not.
 template <class Element, class Op>
 void check_loops(const char* name, std::mt19937_64& random, Op op) {
   const auto made = chorale::reduction::of<Element>(op);
@@ -84,7 +84,7 @@ void check_loops(const char* name, std::mt19937_64& random, Op op) {
   }
 }
 
-/// In every call, whatever algorithm is tried in it, and on every rank.
+/// In every call, with every tried algorithm, and on every rank.
 template <class Element, class Op>
 void check_calls(chorale::communicator<>& comm, const char* name, std::span<const Element> mine, Op op) {
   std::vector<Element> first;

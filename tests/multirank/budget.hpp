@@ -1,4 +1,4 @@
-// How much of a test there is time for, on devices that are slow.
+// The share of a test that is run, for slow devices.
 #pragma once
 
 #include <algorithm>
@@ -10,8 +10,8 @@
 
 namespace multirank {
 
-/// CHORALE_TEST_BUDGET: the share of the checks that are made, above 0 and up to 1, which is the default. All
-/// ranks of a job must have the same.
+/// CHORALE_TEST_BUDGET: the share of checks to perform, above 0 and at most 1, the default. Must be the same
+/// on all ranks of a job.
 class budget {
  public:
   budget() {
@@ -25,7 +25,7 @@ class budget {
   }
   /// That share of `count`, at least 1.
   [[nodiscard]] int of(int count) const { return std::max(1, static_cast<int>(share_ * count)); }
-  /// True in that share of all cases; `random` is a number of the case, the same on all ranks.
+  /// True in that share of all cases; `random`: a random number of the case, the same on all ranks.
   [[nodiscard]] bool affords(std::uint64_t random) const {
     return static_cast<double>(random % 1024) < share_ * 1024;
   }

@@ -28,19 +28,19 @@ namespace {
 
 template <class Transport>
 using standard = chorale::communicator<Transport>;
-/// What `standard` does not contain, or chooses for few sizes only.
+/// Algorithms that `standard` does not contain, or chooses for few sizes only.
 template <class Transport>
 using other =
     chorale::communicator<Transport, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
                           chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
                           chorale::allgather::bruck, chorale::alltoall::bruck_k<3>, chorale::gather::binomial,
                           chorale::scatter::binomial, chorale::reduce_scatter::recursive_halving>;
-/// Blocks step by step and one after the other.
+/// Algorithms that send blocks step by step, one after another.
 template <class Transport>
 using stepwise = chorale::communicator<Transport, chorale::allgather::ring, chorale::alltoall::pairwise,
                                        chorale::gather::flat, chorale::scatter::flat>;
 
-/// One datagram to all.
+/// Multicast algorithms.
 template <class Transport>
 using multicasting =
     chorale::communicator<Transport, chorale::barrier::gather_multicast<>, chorale::broadcast::multicast,
@@ -64,7 +64,7 @@ std::vector<std::size_t> sizes(std::size_t block, std::size_t largest) {
   return all;
 }
 
-/// A random manner of the same call on all ranks.
+/// A random form of the same call on all ranks.
 auto variations(std::uint64_t& seed) {
   return [&seed] {
     const auto n = mixed(++seed);
@@ -134,7 +134,8 @@ void run_blocks(Comm& comm, const task& t, std::uint64_t seed) {
   }
 }
 
-/// One message of `size` bytes each, of numbers, since making and checking them is what takes the time.
+/// One message of `size` bytes each, of plain numbers, since making and checking the data takes most of the
+/// time.
 template <class Comm>
 void run_large(Comm& comm, const task& t, std::size_t size, std::uint64_t seed) {
   using number = std::uint64_t;
@@ -142,7 +143,7 @@ void run_large(Comm& comm, const task& t, std::size_t size, std::uint64_t seed) 
   if (t.wants("broadcast")) check_broadcast<number>(comm, size / 8, root, seed, {.nonblocking = true});
   if (t.wants("reduce")) check_reduce<number>(comm, size / 8, root, chorale::sum, seed, {.in_place = true});
   if (t.wants("allreduce")) check_allreduce<number>(comm, size / 8, chorale::sum, seed, {.in_place = true});
-  // What all ranks hold together stays within a few times the largest message.
+  // The memory of all ranks together stays within a few times the largest message.
   const std::size_t count = size / 8 / static_cast<std::size_t>(comm.size() * comm.size());
   if (t.wants("allgather")) check_allgather<number>(comm, count, seed, {.in_place = true});
   if (t.wants("alltoall")) check_alltoall<number>(comm, count, seed);
@@ -189,7 +190,7 @@ int main(int count, char** words) try {
     run(datagrams, t, seed + 7);
   }
   run_on<standard<ud>>(t, seed + 3);
-  // The first is as good as ever.
+  // The first communicator still works.
   check_allreduce<triangle>(comm, 1000, multiply{}, seed + 5);
   multirank::report_engine(comm);
   return 0;

@@ -1,6 +1,6 @@
-// Every collective and windows of processes on the transports that repair what a fabric loses, against a
+// Every collective and windows of processes on the transports that retransmit lost datagrams, compared with a
 // serial computation. Usage: datagrams [ud_rdma|hybrid|mixed]...; without names all of them.
-// CHORALE_TEST_SEED: which sizes, roots and manners; CHORALE_TEST_BUDGET: the share of the checks.
+// CHORALE_TEST_SEED: determines sizes, roots and forms; CHORALE_TEST_BUDGET: the share of the checks.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -28,14 +28,14 @@ using namespace chorale::transport;
 
 namespace {
 
-/// What `standard` does not contain, or chooses for few sizes only.
+/// Algorithms that `standard` does not contain, or chooses for few sizes only.
 using mixed_algorithms =
     chorale::communicator<hybrid<2>, chorale::barrier::pairwise_exchange, chorale::broadcast::flat,
                           chorale::reduce::degree_k<1>, chorale::allreduce::degree_k<7>,
                           chorale::allgather::bruck, chorale::alltoall::direct, chorale::gather::flat,
                           chorale::scatter::flat, chorale::reduce_scatter::recursive_halving>;
 
-/// One call of each operation, with roots and manners that follow from `seed`.
+/// One call of each operation, with roots and forms determined by `seed`.
 template <class Comm>
 class round_of_calls {
  public:
@@ -121,7 +121,8 @@ void run(std::string_view name, std::uint64_t seed) {
   round_of_calls calls{comm, seed};
   const std::size_t block = comm.transport().block_bytes();
   calls.barriers(20);
-  // Nothing, less than a block, a block and a little, several, and what is put or got where that is possible.
+  // Empty, less than a block, slightly more than a block, several blocks, and sizes that are put or got if
+  // supported.
   for (const std::size_t bytes :
        {std::size_t{0}, std::size_t{8}, block / 2, block + 8, 5 * block, std::size_t{65536}, 40 * block}) {
     calls.moves(bytes);

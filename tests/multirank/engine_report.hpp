@@ -1,4 +1,4 @@
-// What the deferred engine did in a test: one that never held anything back has shown nothing.
+// The activity of the deferred engine in a test, which proves nothing if the engine never delayed a request.
 #pragma once
 
 #include <cstdio>
@@ -14,7 +14,7 @@
 namespace multirank {
 
 /// Rank 0 prints the engine's counters, if this is soft0 with the deferred engine. @throws std::runtime_error
-/// where the engine did nothing, or found a send buffer that was changed too early.
+/// if the engine did nothing, or found a send buffer that was changed too early.
 template <class Comm>
 void report_engine(Comm& comm) {
   const char* engine = std::getenv("CHORALE_SOFT_ENGINE");

@@ -1,8 +1,8 @@
-// Ranks of which one misbehaves; each writes down what it saw. The driver is failures.py.
-// Usage: failing FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid, or, for
-// SCENARIO kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4); SCENARIO
-// kill-among-long-calls is for rc alone, its OPERATION the numbers of a block;
-// CHORALE_TEST_SEED for the moment of death, CHORALE_TEST_ABSENCE_MS for how long a rank stays away.
+// Ranks of which one misbehaves; each records what it observes. The driver is failures.py. Usage: failing
+// FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid, or, for SCENARIO
+// kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4); SCENARIO
+// kill-among-long-calls is for rc alone, its OPERATION the numbers of a block; CHORALE_TEST_SEED for the
+// moment of death, CHORALE_TEST_ABSENCE_MS for how long a rank stays away.
 #include <chrono>
 #include <csignal>
 #include <cstddef>
@@ -46,7 +46,7 @@ struct task {
   std::string operation = "barrier";
 };
 
-/// One call; `variant` makes it another one than that of the other ranks.
+/// One call; `variant` makes it differ from that of the other ranks.
 template <class Comm>
 void call(Comm& comm, const std::string& operation, const std::string& variant = {}) {
   std::vector<int> data(variant == "bytes" ? 1001 : 1000, 1);
@@ -66,7 +66,8 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   if (operation == "nonblocking") {
     std::vector<int> more(data);
     auto first = comm.iallreduce(all);
-    // Each needs every rank: a broadcast would leave it to the algorithm whether anybody misses a leaf.
+    // Each call needs every rank: in a broadcast, the algorithm would decide whether another rank waits for a
+    // leaf.
     auto second = comm.iallreduce(std::span{more});
     auto third = comm.ibarrier();
     third.wait();
@@ -84,7 +85,7 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
       try {
         second.start();
       } catch (const chorale::error&) {
-        // The first has failed meanwhile, and knows why.
+        // The first call has failed meanwhile, and throws the reason.
         first.wait();
         throw;
       }
@@ -96,7 +97,7 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   throw std::invalid_argument("no operation '" + operation + "'");
 }
 
-/// One call whose result is looked at; true if it is right.
+/// One call whose result is checked; true if it is correct.
 template <class Comm>
 bool is_right(Comm& comm, const std::string& operation) {
   if (operation == "allreduce") return comm.allreduce(comm.rank() + 1) == comm.size() * (comm.size() + 1) / 2;
@@ -124,7 +125,7 @@ std::chrono::milliseconds absence() {
   return std::chrono::milliseconds{given != nullptr ? std::strtol(given, nullptr, 0) : 3000};
 }
 
-/// Kills this process after a few milliseconds, wherever it then is.
+/// Kills this process after a few milliseconds, at an arbitrary point.
 void die_soon() {
   const char* given = std::getenv("CHORALE_TEST_SEED");
   std::mt19937 generator{given != nullptr ? static_cast<unsigned>(std::strtoul(given, nullptr, 0))
@@ -135,7 +136,7 @@ void die_soon() {
   }}.detach();
 }
 
-/// Stops this process, wherever it is, until others have given up.
+/// Stops this process until others have given up.
 void stop_for(std::chrono::milliseconds time) {
   const auto command = fmt::format("(sleep {}; kill -CONT {}) </dev/null >/dev/null 2>&1 &",
                                    static_cast<double>(time.count()) / 1000, getpid());
@@ -155,27 +156,27 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   } else if (t.scenario == "kill-first") {  // before its first call
     if (is_victim) kill(getpid(), SIGKILL);
     repeat();
-  } else if (t.scenario == "never") {  // calls no more until the deadline of the others is over
+  } else if (t.scenario == "never") {  // makes no calls until the others' deadline is over
     comm->barrier();
     if (is_victim)
       std::this_thread::sleep_for(comm->transport().settings().deadline + 2s);
     else
       repeat();
-  } else if (t.scenario == "stop" || t.scenario == "sleep") {  // stopped: its service thread as well
+  } else if (t.scenario == "stop" || t.scenario == "sleep") {  // stopped, including its service thread
     comm->barrier();
     if (is_victim && t.scenario == "stop")
       stop_for(absence());
     else if (is_victim)
       std::this_thread::sleep_for(absence());
     book.note(is_right(*comm, t.operation) && is_right(*comm, "allreduce") ? "right" : "wrong");
-  } else if (t.scenario == "sleep-kill") {  // one sleeps, and the one behind it dies in its wait
+  } else if (t.scenario == "sleep-kill") {  // one sleeps, and the next one dies in its wait
     comm->barrier();
     const auto begin = chorale::clock::now();
     if (comm->rank() == (t.victim + 1) % comm->size()) die_soon();
     if (is_victim) std::this_thread::sleep_for(absence());
     try {
       is_right(*comm, t.operation);
-      // All that the one who slept needs may have been sent before.
+      // All data that the sleeping rank needs may have been sent before.
       comm->barrier();
     } catch (const chorale::error&) {
       const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(chorale::clock::now() - begin);
@@ -222,8 +223,8 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
   }
 }
 
-/// Blocks of call number `round`: long ones, of which each is a rendezvous, all to all; or of all ranks,
-/// collected.
+/// Blocks of call number `round`: an alltoall of long blocks, each by rendezvous; or blocks of all ranks,
+/// through the collective buffer.
 template <class Comm>
 void move_blocks(Comm& comm, int round) {
   constexpr bool by_rendezvous = chorale::message_transport<typename Comm::transport_type>;
@@ -243,7 +244,7 @@ void move_blocks(Comm& comm, int round) {
           fmt::format("round {}: {} of rank {}'s block is {}", round, i % block, i / block, all[i]));
 }
 
-/// Runs `act` with a communicator, and makes two more calls if it fails.
+/// Runs `act` with a communicator; after a failure makes two more calls.
 template <class Comm, class Act>
 void run(journal& book, const Act& act) {
   auto comm = std::make_unique<Comm>();
@@ -269,7 +270,7 @@ void run_scenario(const task& t, journal& book) {
   run<comm_type>(book, [&](std::unique_ptr<comm_type>& comm) { act(comm, t, book); });
 }
 
-/// Moves blocks again and again; the victim dies in the middle of it.
+/// Moves blocks repeatedly; the victim dies in the middle.
 template <class Comm>
 void run_blocks(const task& t, journal& book) {
   if (t.scenario != "kill-among-blocks") throw std::invalid_argument("no scenario '" + t.scenario + "'");
@@ -281,7 +282,8 @@ void run_blocks(const task& t, journal& book) {
 }
 
 /// One call of each operation on blocks of `count` numbers, long enough for ranks to read and write each
-/// other's memory. One may fail if a rank dies, but what returns must have the right result on this rank.
+/// other's memory. A call may fail if a rank dies, but a call that returns must have the correct result on
+/// this rank.
 template <class Comm>
 void check_all(Comm& comm, std::size_t count, int round) {
   using number = std::uint64_t;
@@ -298,7 +300,7 @@ void check_all(Comm& comm, std::size_t count, int round) {
   collectives::check_alltoall<number>(comm, count, seed);
 }
 
-/// Moves blocks in one operation after the other; the victim dies meanwhile.
+/// Moves blocks in one operation after another; the victim dies meanwhile.
 template <class Comm>
 void run_long_calls(const task& t, journal& book) {
   run<Comm>(book, [&](std::unique_ptr<Comm>& comm) {

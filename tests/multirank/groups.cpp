@@ -1,5 +1,5 @@
-// Communicators of parts, over processes: members, order, independence, and requests of several of them.
-// Usage: groups [TRIALS]
+// Communicators of parts of a group of processes: members, order, independence, and requests of several
+// communicators. Usage: groups [TRIALS]
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
@@ -51,7 +51,7 @@ void splits(communicator& comm, std::mt19937_64& plan) {
     expect(members[i] == expected[i].second, "members are others");
 }
 
-/// Barriers and sums of four communicators, waited for in another order on each rank.
+/// Barriers and sums of four communicators, awaited in a different order on each rank.
 void side_by_side(communicator& comm, std::uint64_t seed) {
   std::vector<std::unique_ptr<communicator>> others;
   for (int i = 0; i < 3; ++i) others.push_back(comm.split(0, i % 2 == 0 ? comm.rank() : -comm.rank()));
@@ -69,7 +69,7 @@ void side_by_side(communicator& comm, std::uint64_t seed) {
   for (std::size_t i = 0; i < calls; ++i) order[i] = i;
   std::shuffle(order.begin(), order.end(), own);
   for (const std::size_t i : order) begun[i].wait();
-  // Worked out with another plan of the same seed.
+  // Computed from another plan with the same seed.
   std::mt19937_64 again{seed};
   for (std::size_t i = 0; i < calls; ++i) {
     if (again() % 4 != 0) again();
@@ -82,11 +82,11 @@ void side_by_side(communicator& comm, std::uint64_t seed) {
   }
 }
 
-/// One rank cannot make its endpoint: its part is not made, and says whose fault that is; nothing else is
-/// harmed.
+/// One rank cannot make its endpoint: its part fails with an error that names the rank; nothing else is
+/// affected.
 void failing_part(communicator& comm) {
   const int color = comm.rank() % 2;
-  static_cast<void>(comm.split(color));  // all connections that it takes are there
+  static_cast<void>(comm.split(color));  // makes all connections that it needs
   rlimit before{};
   getrlimit(RLIMIT_NOFILE, &before);
   if (comm.rank() == 0) {

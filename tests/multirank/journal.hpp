@@ -1,4 +1,4 @@
-// What a rank saw, line by line in a file of its own.
+// The events of a rank, line by line in its own file.
 #pragma once
 
 #include <chrono>
@@ -33,8 +33,8 @@ inline std::string name(const std::error_code& code) {
   return names[code.value()];
 }
 
-/// Writes `FOLDER/PID`: lines of fields between tabs. Each line is in the file when `note` returns, so that a
-/// kill loses none.
+/// Writes `FOLDER/PID`: lines of tab-separated fields. Each line is in the file when `note` returns, so that
+/// a kill loses none.
 class journal {
  public:
   explicit journal(const std::string& folder)

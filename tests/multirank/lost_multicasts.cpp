@@ -1,4 +1,4 @@
-// Runs of the gather and multicast barrier while datagrams get lost: each completes, and what it took is
+// Runs of the gather and multicast barrier while datagrams are lost: each completes, and its cost is
 // reported. Usage: lost_multicasts [RUNS [FAN_IN]]; the fan-in is 1, 3, 7 or 15. Losses are the device's:
 // CHORALE_SOFT_ENGINE= deferred with CHORALE_SOFT_LOSS, or netem in the lab.
 #include <cstdint>
@@ -26,7 +26,7 @@ void run(chorale::communicator<>& control, int runs, std::uint64_t seed) {
   chorale::communicator<rc, chorale::barrier::gather_multicast<FanIn>> comm;
   const auto begin = chorale::clock::now();
   for (int i = 0; i < runs; ++i) {
-    // Now and then a rank is late.
+    // Occasionally a rank is late.
     const auto n = noise(seed, comm.rank(), static_cast<std::size_t>(i));
     if (n % 64 == 0) std::this_thread::sleep_for(std::chrono::microseconds{n / 64 % 1000});
     if (n % 16 == 0 || i % 16 != 0)

@@ -1,5 +1,4 @@
-// chorale::bench as a program of one's own uses it: every operation, a transport, and an algorithm that is
-// wrong.
+// chorale::bench as a user's program uses it: every operation, a transport, and an incorrect algorithm.
 #include <cstddef>
 #include <exception>
 #include <set>
@@ -16,7 +15,7 @@ using namespace chorale;
 
 namespace mine {
 
-/// Right but for one bit of the last element on the last rank.
+/// Correct except for one bit of the last element on the last rank.
 struct off_by_a_bit : allreduce::recursive_doubling {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op) {
@@ -24,7 +23,7 @@ struct off_by_a_bit : allreduce::recursive_doubling {
     if (net.rank() == net.size() - 1 && !data.empty()) data[data.size() - 2] ^= std::byte{1};
   }
 };
-/// Another algorithm that has the name of one of the library.
+/// A different algorithm with the name of one of the library.
 struct ring : allreduce::ring {};
 
 }  // namespace mine
@@ -62,7 +61,7 @@ void right() {
     expect(r.wrong == 0 && r.median > 0, fmt::format("{} of {} bytes is right", name(What), r.bytes));
 }
 
-/// The status of a whole program with these options.
+/// The exit status of a whole program with these options.
 template <class... Policies>
 int status(std::vector<std::string> options) {
   options.insert(options.begin(), "measuring");

@@ -1,5 +1,6 @@
 // Data through memory that is freed, unmapped, remapped, emptied and forked between the calls that use it.
-// Usage: registration [ROUNDS]; CHORALE_REGISTRATION and its kin say how registrations are kept.
+// Usage: registration [ROUNDS]; CHORALE_REGISTRATION and related variables determine how registrations are
+// kept.
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
@@ -65,7 +66,7 @@ int main(int count, char** arguments) try {
     // malloc and free, in sizes that are mapped and in sizes that are not.
     std::vector<std::uint64_t> heap(600 + plan() % 60'000);
     transfer(comm, heap, number);
-    // A stretch of one area, with the area made anew beneath it in between.
+    // Part of an area, which is mapped anew between the calls.
     const std::size_t first = plan() % (area / 4) / 8 * 8;
     const std::size_t bytes = 8192 + plan() % (area / 2) / 8 * 8;
     const words part{reinterpret_cast<std::uint64_t*>(at + first), bytes / 8};
@@ -82,7 +83,7 @@ int main(int count, char** arguments) try {
         expect(madvise(at, area, MADV_DONTNEED) == 0, "madvise failed");
         break;
       case 3: {
-        // Moved away page by page, since watching may have divided it, and other pages put there.
+        // Moved away page by page, since watching may have divided it, and replaced by other pages.
         std::byte* away = map(nullptr, area);
         for (std::size_t i = 0; i < area; i += 4096)
           expect(mremap(at + i, 4096, 4096, MREMAP_MAYMOVE | MREMAP_FIXED, away + i) != MAP_FAILED,
@@ -94,7 +95,7 @@ int main(int count, char** arguments) try {
       default:
         break;
     }
-    // A child that writes where this rank receives, unmaps some of it and exits while this rank goes on.
+    // A child that writes where this rank receives, unmaps part of it and exits while this rank continues.
     if (round % 8 == 3) {
       const pid_t child = fork();
       expect(child >= 0, "fork failed");
@@ -111,7 +112,7 @@ int main(int count, char** arguments) try {
     int status = 0;
     expect(waitpid(child, &status, 0) == child && status == 0, "a child has failed");
   }
-  // Those that are split from it find what it has registered.
+  // Communicators split from it find its registrations.
   const auto again = comm.split(0, comm.rank());
   std::vector<std::uint64_t> heap(60'000);
   for (std::uint64_t number = 0; number < 12; ++number) {  // by different algorithms

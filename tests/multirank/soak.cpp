@@ -1,5 +1,5 @@
 // Thousands of calls back to back, of all operations, sizes and roots, with ranks that are late at random and
-// nothing that would bring them together. Usage: soak [CALLS]
+// without synchronization. Usage: soak [CALLS]
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -23,7 +23,7 @@ using namespace collectives;
 
 namespace {
 
-/// A nonblocking call and what to check when it is over.
+/// A nonblocking call, and the check after its end.
 struct outstanding {
   chorale::request request;
   std::function<void()> verify;
@@ -50,7 +50,7 @@ class soak {
   }
 
  private:
-  /// A late rank: rarely one that all wait for, often one that is only out of step.
+  /// Delays this rank: rarely so long that all wait for it, often only briefly.
   void delay() {
     const bool long_one = plan_() % 500 == 0;
     const auto victim = static_cast<int>(plan_() % static_cast<unsigned>(comm_.size()));
@@ -130,7 +130,7 @@ class soak {
     pending_.push_back({std::move(request), std::move(verify)});
   }
 
-  /// Any of them, by testing or by waiting; each rank another.
+  /// Finishes some calls, by testing or by waiting; different ones on each rank.
   void finish_some() {
     if (pending_.empty()) return;
     const auto at = pending_.begin() + static_cast<std::ptrdiff_t>(own_() % pending_.size());

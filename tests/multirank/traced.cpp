@@ -1,4 +1,4 @@
-// Calls that trace_test.py looks for in a trace: makes them, and says on standard output which it has made.
+// Makes the calls that trace_test.py expects in a trace, and prints them on standard output.
 //
 // Usage: traced [THREADS-]MODE, where THREADS is a number of ranks in this process, without a launcher.
 //   calls     blocking, nonblocking and planned calls of three communicators
@@ -105,7 +105,7 @@ void run(Comm& comm, std::string_view mode) {
     comm.barrier();
     say(rank, "barrier", 0);
     const pid_t child = fork();
-    if (child == 0) return;  // and so ends the communicator, which is its parent's
+    if (child == 0) return;  // and so ends the communicator, which belongs to its parent
     int status = 0;
     if (child < 0 || waitpid(child, &status, 0) != child || status != 0)
       throw std::runtime_error("the child");

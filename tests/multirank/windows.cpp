@@ -1,5 +1,5 @@
-// Windows of ranks that are processes. Usage: windows [EFFORT], or windows refused where rank 0's device has
-// no atomic operations and the others' have.
+// Windows of ranks that are processes. Usage: windows [EFFORT]; or windows refused, if only rank 0's device
+// has no atomic operations.
 #include "../support/windows.hpp"
 
 #include <cstdlib>
@@ -17,7 +17,7 @@
 
 namespace {
 
-/// All hear of a request that rank 0 cannot answer.
+/// All ranks get an error for a request that rank 0's device cannot execute.
 int refused(chorale::communicator<>& comm) {
   std::vector<long> memory(1);
   chorale::window w{comm, std::span{memory}};
@@ -45,7 +45,7 @@ int main(int count, char** words) try {
   chorale::communicator<> comm;
   const auto seed = multirank::common_seed(comm);
   windows::all_checks(comm, seed, effort);
-  // In a part of the ranks, while the whole is used as well.
+  // On a part of the ranks, while the whole group is also used.
   const auto part = comm.split(comm.rank() % 2, -comm.rank());
   auto pending = comm.ibarrier();
   windows::all_checks(*part, seed, 1);
