@@ -17,7 +17,7 @@ using namespace chorale::transport;
 using namespace std::chrono_literals;
 using time_point = connection_table::time_point;
 
-/// Queue pairs that do nothing, and the last that was said of closing one.
+/// Queue pairs without effect; keeps the last message about closing one.
 struct idle_port final : connection_port {
   void open(int) override {}
   void accept(int) override {}
@@ -34,7 +34,7 @@ struct idle_port final : connection_port {
 
   bool drained = true;
   bool working = true;
-  ledger mine{};  ///< with rank 1
+  ledger mine{};  ///< counts of the connection with rank 1
   std::uint64_t uses = 0;
   std::optional<close_message> asked;
 };
@@ -45,7 +45,7 @@ namespace {
 
 constexpr auto endless = 1h;
 
-/// Of a side that has sent so many messages, and taken so many.
+/// The counts of a side that has sent `sent` messages, and received and released `taken`.
 ledger ledger_of(std::uint64_t sent, std::uint64_t taken) {
   ledger l{};
   l.sent = sent;
@@ -53,7 +53,7 @@ ledger ledger_of(std::uint64_t sent, std::uint64_t taken) {
   return l;
 }
 
-/// A table with room for one connection, which is with rank 1 and has been used.
+/// A table with room for one connection, which exists with rank 1 and has been used.
 struct full_table {
   full_table() {
     table.wish(1);
@@ -64,7 +64,7 @@ struct full_table {
     ++port.mine.sent;
     table.wish(2);
   }
-  /// The answer to the last request.
+  /// Delivers the peer's answer to the last request.
   void answer(close_message::verdict what, const ledger& theirs = {}) {
     REQUIRE(port.asked);
     close_message m = *port.asked;
@@ -81,7 +81,7 @@ struct full_table {
 
 }  // namespace
 
-TEST_CASE("after a refusal a rank asks again after pauses that double, until the connection is used again",
+TEST_CASE("after a refusal a rank repeats its request after doubling pauses, until the connection is used",
           "[protocols]") {
   full_table t;
   const auto pauses = [&](std::size_t how_many) {
@@ -102,9 +102,9 @@ TEST_CASE("after a refusal a rank asks again after pauses that double, until the
   CHECK(std::vector(after.begin() + 1, after.end()) == std::vector<std::int64_t>{1, 2, 4});
 }
 
-TEST_CASE("a rank exceeds its limit at once where nothing can be closed before it sends", "[protocols]") {
+TEST_CASE("a rank exceeds its limit at once if no connection can be closed first", "[protocols]") {
   full_table t;
-  // While the peer may still agree it waits.
+  // It waits while the peer may still agree.
   CHECK(!t.table.advance(2, t.now));
   t.table.progress(t.now);
   CHECK(!t.table.advance(2, t.now));
@@ -114,12 +114,12 @@ TEST_CASE("a rank exceeds its limit at once where nothing can be closed before i
   CHECK(t.table.open_peers() == std::vector<int>{1, 2});
 
   SECTION("and for a peer that asks") {
-    // Nothing has been sent by the second yet, which is what it was made for.
+    // The second connection has not sent anything yet, so it cannot be closed either.
     t.table.on_connect(2, {0, 1, 0}, t.now);
     t.table.on_connect(3, {0, 0, 1}, t.now);
     CHECK(t.table.open_peers() == std::vector<int>{1, 2, 3});
   }
-  SECTION("and closes what is too many when the peer would agree") {
+  SECTION("and closes the excess connection when the peer would agree") {
     t.table.on_close(1, {close_message::verdict::possible, 0, 1, 0, {}}, t.now);
     t.table.progress(t.now);
     REQUIRE(t.port.asked);
@@ -127,8 +127,7 @@ TEST_CASE("a rank exceeds its limit at once where nothing can be closed before i
   }
 }
 
-TEST_CASE("a rank whose request was refused asks again when both sides have taken all that was sent",
-          "[protocols]") {
+TEST_CASE("a refused rank repeats its request when both sides have taken all messages", "[protocols]") {
   full_table t;
   t.table.advance(2, t.now);
   t.table.progress(t.now);
@@ -144,17 +143,17 @@ TEST_CASE("a rank whose request was refused asks again when both sides have take
     t.table.advance(2, t.now);
     t.table.progress(t.now);
   };
-  // There is a message of the peer's that this rank has not taken.
+  // The peer has sent a message that this rank has not taken.
   peer_says_possible(first.attempt);
   CHECK(!t.port.asked);
   t.port.mine.received = t.port.mine.released = 1;
-  // A word of an older request says nothing.
+  // An answer to an older request has no effect.
   peer_says_possible(first.attempt - 1);
   t.table.progress(t.now);
   REQUIRE(t.port.asked);
   CHECK(t.port.asked->attempt == first.attempt + 1);
 
-  // A second refusal in a row stands for its pause, whatever the peer says.
+  // After a second refusal in a row the rank waits for its pause, whatever the peer says.
   const close_message second = *t.port.asked;
   t.answer(close_message::verdict::refused, ledger_of(1, 0));
   peer_says_possible(second.attempt);
@@ -164,7 +163,7 @@ TEST_CASE("a rank whose request was refused asks again when both sides have take
   CHECK(t.port.asked);
 }
 
-TEST_CASE("that a request is possible may come before its refusal", "[protocols]") {
+TEST_CASE("" possible " may arrive before the refusal of the same request", "[protocols]") {
   full_table t;
   t.table.advance(2, t.now);
   t.table.progress(t.now);
@@ -177,7 +176,7 @@ TEST_CASE("that a request is possible may come before its refusal", "[protocols]
   CHECK(t.port.asked->attempt == attempt + 1);
 }
 
-TEST_CASE("nobody waits for room that a peer which is gone would have to give", "[protocols]") {
+TEST_CASE("no rank waits for a connection to be closed with a peer that is gone", "[protocols]") {
   full_table t;
   CHECK(!t.table.advance(2, t.now));
   t.port.working = false;
@@ -185,7 +184,7 @@ TEST_CASE("nobody waits for room that a peer which is gone would have to give", 
   CHECK(t.table.open_peers() == std::vector<int>{1, 2});
 }
 
-TEST_CASE("a table that has ended makes and closes nothing for others", "[protocols]") {
+TEST_CASE("a table that has ended neither makes nor closes connections at a peer's request", "[protocols]") {
   full_table t;
   CHECK(!t.table.advance(2, t.now));
   t.table.on_connect(3, {0, 0, 1}, t.now);
@@ -200,12 +199,12 @@ TEST_CASE("a table that has ended makes and closes nothing for others", "[protoc
   CHECK(t.table.open_peers().empty());
 }
 
-TEST_CASE("a request to close is answered as soon as it can be", "[protocols]") {
+TEST_CASE("a request to close is answered as soon as possible", "[protocols]") {
   full_table t;
   const auto asks = [&](std::uint32_t attempt, const ledger& theirs) {
     t.table.on_close(1, {close_message::verdict::request, 0, attempt, 0, theirs}, t.now);
   };
-  SECTION("when what this rank has posted is acknowledged") {
+  SECTION("when this rank's messages are acknowledged") {
     t.port.drained = false;
     asks(1, ledger_of(0, 1));
     t.table.progress(t.now);
@@ -216,7 +215,7 @@ TEST_CASE("a request to close is answered as soon as it can be", "[protocols]") 
     CHECK(t.port.asked->what == close_message::verdict::agreed);
     CHECK(t.table.open_peers().empty());
   }
-  SECTION("and once more when what stood against it is over") {
+  SECTION("and again when the reason of the refusal is gone") {
     asks(1, ledger_of(1, 1));
     REQUIRE(t.port.asked);
     CHECK(t.port.asked->what == close_message::verdict::refused);
@@ -229,7 +228,7 @@ TEST_CASE("a request to close is answered as soon as it can be", "[protocols]") 
     REQUIRE(t.port.asked);
     CHECK(t.port.asked->what == close_message::verdict::possible);
     CHECK(t.port.asked->attempt == 1);
-    // Once: the rank that asked knows what it has heard.
+    // Only once: the rank that asked remembers the answer.
     t.port.asked.reset();
     t.table.progress(t.now);
     CHECK(!t.port.asked);

@@ -1,5 +1,5 @@
-// Connections that are made when they are needed and closed by agreement: no message is lost, none waits for
-// ever, and in the end no rank has more connections than it may.
+// Connections that are made on demand and closed by agreement: no message is lost, none waits for ever, and
+// in the end no rank exceeds its limit of connections.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -17,14 +17,14 @@ namespace {
 
 struct job;
 
-/// A rank: its table, and queue pairs that deliver what is posted if the peer's are connected with them.
+/// A rank: its table, and queue pairs that deliver messages if they are connected with the peer's.
 class rank final : connection_port {
  public:
   rank(job& all, int number, int ranks, connection_table::options o);
 
-  /// The peer's turn to get one more message.
+  /// Queues one more message to the peer.
   void want(int peer) { to_send_[peer]++; }
-  /// What a rank does in a call: sends what it can, and looks around.
+  /// What a rank does in a call: sends what it can, and polls.
   void look();
   [[nodiscard]] bool is_done() const;
   [[nodiscard]] std::size_t connected() const { return table_.open_peers().size(); }
@@ -33,7 +33,7 @@ class rank final : connection_port {
   /// A queue pair. Its number is never used again.
   struct pair {
     std::uint64_t number;
-    std::uint64_t remote = 0;  ///< of the peer's, once it is connected
+    std::uint64_t remote = 0;  ///< number of the peer's, once connected
     bool ready = false;
     std::uint64_t posted = 0;
     std::uint64_t acknowledged = 0;
@@ -73,7 +73,7 @@ class rank final : connection_port {
   connection_table table_;
   std::map<int, peer_state> peers_;
   std::map<int, int> to_send_;
-  std::uint64_t heard_ = 0;  ///< the queue pair of the request that is being handled
+  std::uint64_t heard_ = 0;  ///< the queue pair of the request being handled
 };
 
 struct job {
@@ -155,7 +155,7 @@ void rank::post(int peer) {
   const std::uint64_t message = ++s.sent;
   job_.net.note([&] { return fmt::format("{} -> {}: message {}", number_, peer, message); });
   rank& there = *job_.ranks[static_cast<std::size_t>(peer)];
-  // Adapters keep the order: all take the same time here.
+  // Adapters keep order, so every message takes the same time.
   job_.net.after(3us, [this, &there, by = s.qp->number, at = s.qp->remote, message] {
     there.arrive(number_, by, at, message);
   });
@@ -211,7 +211,7 @@ void run_job(virtual_net& net) {
   all.longest_absence = net.chance(0.3) ? clock::duration{30ms} : clock::duration{300us};
   for (int r = 0; r < ranks; ++r) all.ranks.push_back(std::make_unique<rank>(all, r, ranks, o));
 
-  // Each rank looks now and then, and wants to send now and then.
+  // Each rank polls and queues messages at random times.
   const int messages = 4 + static_cast<int>(net.below(30));
   for (int m = 0; m < messages; ++m) {
     const int from = static_cast<int>(net.below(static_cast<std::uint64_t>(ranks)));
@@ -255,6 +255,6 @@ void run_job(virtual_net& net) {
 
 }  // namespace
 
-TEST_CASE("connections are made and closed without losing anything", "[protocols]") {
+TEST_CASE("connections are made and closed without losing a message", "[protocols]") {
   run(schedules{20'000}, run_job);
 }

@@ -1,4 +1,4 @@
-// What simulated ranks send, so that each can tell what it receives.
+// The contents of simulated messages, by which the receiver recognises them.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace protocols {
 
-/// What is at place `i` of the message, or write, of that name.
+/// The byte at index `i` of the message, or write, with that name.
 inline std::byte content(std::uint64_t name, std::size_t i) noexcept {
   const std::uint64_t mixed = (name + i / 8) * 0x9e3779b97f4a7c15ULL;
   return static_cast<std::byte>(mixed >> (i % 8 * 8));

@@ -3,7 +3,7 @@
 namespace protocols {
 namespace {
 
-/// As many datagrams wait unread in the real queue pairs.
+/// The capacity of the receive queues of real queue pairs.
 constexpr std::size_t group_room = 4 * multicast_window;
 constexpr std::size_t letter_room = 256;
 constexpr clock::duration silence = 2s;
@@ -27,7 +27,7 @@ const char* name(std::uint16_t kind) {
   }
 }
 
-/// What a datagram says, for the history.
+/// A datagram in words, for the history.
 std::string words(std::uint16_t kind, std::span<const std::byte> body) {
   switch (static_cast<multicast_kind>(kind)) {
     case multicast_kind::signal:
@@ -143,7 +143,7 @@ bool multicast_rank::is_lost(int peer) const noexcept {
 void multicast_rank::ask_for_life(int peer) {
   auto& p = at(peer);
   if (!p.asked) p.asked = all_->net->now();
-  // Ranks answer this outside of the group too.
+  // Outside of the group ranks answer this, too.
   all_->net->send(all_->single_faults, [this, peer] {
     if ((*all_)[peer].is_over()) return;
     all_->net->send(all_->single_faults, [this, peer] { at(peer).asked.reset(); });
@@ -164,7 +164,7 @@ void multicast_rank::hear(const letter& l, bool solicited) {
   if (!protocol_ || letters_.size() == letter_room) return;
   letters_.push_back(l);
   look_in(all_->net->between(1us, 20us));
-  // The service thread is woken where the rank's own computes.
+  // The service thread wakes up while the rank's own thread computes.
   if (solicited && all_->with_service && all_->net->now() < busy_until_)
     all_->net->after(all_->net->between(20us, 500us), [this] {
       if (is_member()) read_letters();
@@ -196,7 +196,7 @@ void multicast_rank::look() {
     joined_ = all_->net->now();
     all_->net->note([&] { return fmt::format("{} joins", number_); });
   }
-  // A rank that waits comes back soon, and less often the longer it waits.
+  // A waiting rank looks again soon, and less often the longer it waits.
   const auto most = std::max<clock::duration>(all_->options.patience / 2, 1ms);
   bool moved = false;
   while (!is_over() && all_->net->now() >= busy_until_ && advance()) moved = true;
@@ -296,7 +296,7 @@ bool multicast_rank::take_piece(const multicast_call& call) {
                       call.root));
   receiver.take_message(call.root, receiver.is_timed() ? all_->net->now() : clock::time_point{});
   held_.push_back(call.root);
-  // Messages are given back in their order; as many as a window may be held.
+  // Messages are given back in order; at most half a window may be held.
   if (!all_->net->chance(all_->held) || held_.size() >= multicast_window / 2) release_all();
   return true;
 }
@@ -366,7 +366,7 @@ void multicast_rank::check_costs() const {
   if (p.receiver().memory_bytes() > most)
     wrong(fmt::format("rank {} keeps {} bytes, and {} are a window of each rank", number_,
                       p.receiver().memory_bytes(), most));
-  // One NAK where a wait begins, one where it is overtaken, and then one in two patiences; two a question.
+  // One NAK where a wait begins, one where it is overtaken, and one in two patiences; two for each question.
   const auto pauses = static_cast<std::uint64_t>((all_->net->now() - joined_) / (2 * all_->options.patience));
   const auto allowed = 2 * (waits_ + questions_) + pauses;
   if (p.statistics().naks_sent > allowed)

@@ -1,5 +1,5 @@
-// A rank of a simulated group: the multicast protocol, the places it sends from, the queues it reads, and a
-// program of calls. What it does with the protocol is what lib/transport/multicast/multicast_group.cpp does.
+// A rank of a simulated group: the multicast protocol, its send memory and receive queues, and a program of
+// calls. It drives the protocol as lib/transport/multicast/multicast_group.cpp does.
 #pragma once
 
 #include <algorithm>
@@ -26,13 +26,13 @@ using shared_bytes = std::shared_ptr<const bytes>;
   throw std::runtime_error(what);
 }
 
-/// Gives a datagram to a rank of the group as if the rank that it names had sent it; false if it is refused.
+/// Delivers a datagram to a rank of the group, from the rank that it names; false if it is refused.
 inline bool hears(multicast_protocol& rank, std::span<const std::byte> datagram) {
   const multicast_options& o = rank.options();
   return rank.on_multicast(read_datagram(datagram, o.secret, o.size));
 }
 
-/// One call, the same on all ranks: a signal of its root, or so many messages.
+/// One call, the same on all ranks: a signal by its root, or a number of messages.
 struct multicast_call {
   chorale::call_id number;
   int root = 0;
@@ -53,27 +53,27 @@ class multicast_rank final : multicast_port {
  public:
   multicast_rank(multicast_job& all, int number);
 
-  /// Begins to make its calls at that time; before, it is not in the group.
+  /// Joins the group after `in`, and then begins its calls.
   void begin(clock::duration in) { look_in(in); }
   void hear(const shared_bytes& datagram);
   void hear(const letter& l, bool solicited);
-  /// It ends without a word.
+  /// The rank ends silently.
   void die() noexcept { state_ = state::dead; }
-  /// `peer` has left, or is known to be dead.
+  /// `peer` has left, or is known to have died.
   void learn_of_departure(int peer);
 
   [[nodiscard]] bool is_over() const noexcept { return state_ == state::left || state_ == state::dead; }
   [[nodiscard]] bool is_dead() const noexcept { return state_ == state::dead; }
   [[nodiscard]] bool is_member() const noexcept { return protocol_.has_value() && !is_over(); }
   [[nodiscard]] multicast_protocol& protocol() noexcept { return *protocol_; }
-  /// Gives the protocol a letter that was sent to the group, or to this rank alone, perhaps not for the first
-  /// time. @returns whether it accepts it.
+  /// Gives the protocol a letter to the group, or to this rank alone; it may be a duplicate. @returns whether
+  /// the protocol accepts it.
   bool take(const letter& l, bool of_group);
   [[nodiscard]] std::size_t calls_made() const noexcept { return call_; }
-  /// Messages of `root` that it has given back.
+  /// The number of messages of `root` that it has given back.
   [[nodiscard]] std::uint32_t released(int root) const noexcept { return at(root).released; }
   [[nodiscard]] std::string where() const;
-  /// @throws std::runtime_error if it has kept more, or asked more often, than it may.
+  /// @throws std::runtime_error if the rank has kept more memory, or sent more NAKs, than allowed.
   void check_costs() const;
 
  private:
@@ -82,7 +82,7 @@ class multicast_rank final : multicast_port {
     std::uint32_t received = 0;
     std::uint32_t released = 0;
     bool gone = false;
-    bool given_up = false;  ///< it died before this rank had all of it
+    bool given_up = false;  ///< it died before this rank had received everything
     std::optional<clock::time_point> asked;
   };
 
@@ -119,7 +119,7 @@ class multicast_rank final : multicast_port {
   std::deque<shared_bytes> from_group_;
   std::deque<letter> letters_;
   std::vector<peer_state> peers_;
-  std::vector<int> held_;  ///< roots of messages that were taken and not given back
+  std::vector<int> held_;  ///< roots of messages that were received and not given back
   state state_ = state::outside;
   std::size_t call_ = 0;
   int piece_ = 0;
@@ -133,14 +133,14 @@ class multicast_rank final : multicast_port {
   clock::time_point joined_{};
 };
 
-/// All ranks of a group, and what befalls them.
+/// All ranks of a group, and their faults.
 struct multicast_job {
   multicast_job(virtual_net& n, int size);
 
   virtual_net* net;
-  faults group_faults;                ///< of each copy of a multicast
-  double lost_at_once = 0;            ///< probability that a multicast is lost to all
-  faults single_faults;               ///< of datagrams to one rank
+  faults group_faults;                ///< for each copy of a multicast
+  double lost_at_once = 0;            ///< probability that a multicast is lost on all ranks
+  faults single_faults;               ///< for datagrams to one rank
   double full = 0;                    ///< probability that a send queue is full
   double busy = 0;                    ///< probability that a rank computes after a call ...
   clock::duration longest_absence{};  ///< ... and for how long at most
@@ -149,13 +149,13 @@ struct multicast_job {
   multicast_options options;
   std::vector<multicast_call> calls;
   std::vector<std::unique_ptr<multicast_rank>> ranks;
-  /// Datagrams that were sent, some of them: to all (-1) or to one rank.
+  /// A sample of the datagrams that were sent: to all (-1) or to one rank.
   std::vector<std::pair<int, letter>> seen;
 
   [[nodiscard]] int size() const noexcept { return options.size; }
   [[nodiscard]] multicast_rank& operator[](int rank) { return *ranks[static_cast<std::size_t>(rank)]; }
   void keep(int to, const letter& l);
-  /// What message `index` of `root` has to say.
+  /// The content of message `index` of `root`.
   [[nodiscard]] bytes content(int root, std::uint32_t index) const;
 };
 

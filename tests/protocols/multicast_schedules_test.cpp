@@ -1,12 +1,12 @@
 // Multicasts of several roots over a net that loses, repeats, delays and reorders: each arrives once, in
-// order and unchanged, nobody waits for ever, and who leaves leaves nothing undone.
+// order and unchanged, no rank waits for ever, and a rank that leaves has sent everything.
 #include "multicast_rank.hpp"
 
 using namespace protocols;
 
 namespace {
 
-/// Where numbers of calls wrap: in 16, 32 and 48 bits.
+/// Numbers of calls just before they wrap: in 16, 32 and 48 bits.
 constexpr std::uint64_t first_calls[] = {1, (1ULL << 16) - 3, (1ULL << 32) - 3, (1ULL << 48) - 3};
 
 void choose_weather(virtual_net& net, multicast_job& job) {
@@ -30,7 +30,7 @@ void choose_calls(virtual_net& net, multicast_job& job) {
   const std::uint64_t first = first_calls[net.below(4)];
   const std::uint64_t roots = 1 + net.below(std::min<std::uint64_t>(ranks, 3));
   const double signals = static_cast<double>(net.below(3)) / 2;
-  // Few ranks get to pass the window and the wrap of numbers.
+  // With few ranks there are enough messages to exceed the window and wrap the numbers.
   const std::uint64_t most_pieces = ranks <= 5 ? 50 : 20;
   const std::uint64_t calls = 1 + net.below(ranks <= 5 ? 20 : 8);
   for (std::uint64_t i = 0; i < calls; ++i) {
@@ -48,8 +48,7 @@ int choose_size(virtual_net& net) {
   return static_cast<int>(2 + (net.chance(0.6) ? net.below(4) : net.below(15)));
 }
 
-/// Somebody who was not asked: old datagrams once more, which change nothing, and such as no rank sends,
-/// which are refused.
+/// An intruder sends old datagrams again, which must have no effect, and invalid ones, which must be refused.
 void intrude(multicast_job& job) {
   auto& net = *job.net;
   const int victim = static_cast<int>(net.below(static_cast<std::uint64_t>(job.size())));
@@ -77,23 +76,23 @@ void intrude(multicast_job& job) {
         break;  // cut
       case 1:
         damaged.push_back(std::byte{7});
-        break;  // longer than it says
+        break;  // longer than its header says
       case 2:
         at(net.below(4)) ^= std::byte{1};
         break;  // magic number
       case 3:
         at(4) = static_cast<std::byte>(82 + net.below(5));
-        break;  // a kind that is not the group's
+        break;  // a kind of no group datagram
       case 4:
         at(8 + net.below(8)) ^= std::byte{0x10};
         break;  // secret
       default:
         at(17 + net.below(3)) ^= std::byte{0x80};
-        break;  // no rank
+        break;  // a rank that does not exist
     }
     taken = hears(protocol, damaged);
   } else {
-    // What nobody has sent yet, nor can have.
+    // A message that cannot have been sent yet.
     const auto far = first_multicast + 100'000;
     const auto says = [&](multicast_kind kind, const auto& body) {
       return protocol.on_datagram((victim + 1) % job.size(), raw(kind), wire(body), net.now());
@@ -162,6 +161,6 @@ void run_job(virtual_net& net) {
 
 }  // namespace
 
-TEST_CASE("multicasts arrive once, in order and unchanged, and nobody waits for ever", "[protocols]") {
+TEST_CASE("multicasts arrive once, in order and unchanged, and no rank waits for ever", "[protocols]") {
   run(schedules{20'000}, run_job);
 }

@@ -1,5 +1,5 @@
-// The multicast protocol datagram by datagram: what is past, in order, ahead, repeated, damaged, and what is
-// sent for it.
+// The multicast protocol datagram by datagram: old ones, in order, ahead, repeated and damaged, and the
+// answers to them.
 #include <cstring>
 
 #include <chorale/transport/mailbox.hpp>
@@ -16,7 +16,7 @@ constexpr multicast_options of_rank(int rank) {
   return {.rank = rank, .size = 4, .secret = 0x5ec4e7, .payload_bytes = 32, .patience = 1ms};
 }
 
-/// A rank whose datagrams stay where the test sees them.
+/// A rank that keeps its outgoing datagrams for the test.
 class recorder final : multicast_port {
  public:
   explicit recorder(int rank) : protocol(*this, of_rank(rank)) {}
@@ -75,9 +75,9 @@ bool says(recorder& to, multicast_kind kind, const auto& body, clock::time_point
 
 }  // namespace
 
-TEST_CASE("messages in any order, some twice, are taken once each in theirs", "[protocols]") {
+TEST_CASE("messages that arrive in any order, some twice, are received once, in order", "[protocols]") {
   recorder sender{0}, receiver{1};
-  // The sequence numbers wrap after 16.
+  // Sequence numbers wrap after 16 messages.
   for (std::size_t i = 0; i < 32; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
   CHECK_FALSE(sender.protocol.sender().try_send(call(1), {}, start));
   for (const unsigned i : {31U, 2U, 1U, 1U, 30U, 31U}) CHECK(hears(receiver.protocol, sender.multicasts[i]));
@@ -90,19 +90,19 @@ TEST_CASE("messages in any order, some twice, are taken once each in theirs", "[
   for (std::size_t i = 3; i < 32; ++i) CHECK(takes(receiver, 0, 1, i));
   CHECK(receiver.protocol.statistics().duplicates == 2 + 3 + 2);
   CHECK(receiver.protocol.statistics().refused == 0);
-  // Two acknowledgements, and the window is open again.
+  // With two acknowledgements the window is open again.
   CHECK(receiver.letters.size() == 2);
   for (const int r : {1, 2, 3}) {
     for (const auto& [to, l] : receiver.letters)
       CHECK(sender.protocol.on_datagram(r, l.kind, *l.body, start));
   }
-  const std::size_t freed = 32 - 16 * 1 / 4;  // rank 1 of 4 acknowledges 4 messages before the end of a half
+  const std::size_t freed = 32 - 16 * 1 / 4;  // rank 1 of 4 acknowledges 4 messages before each half's end
   std::size_t more = 0;
   while (sender.protocol.sender().try_send(call(1), {}, start)) ++more;
   CHECK(more == freed);
 }
 
-TEST_CASE("what has not been sent yet is not repeated", "[protocols]") {
+TEST_CASE("a message that has not been sent yet is not repeated", "[protocols]") {
   recorder sender{0};
   auto now = start;
   for (std::size_t i = 0; i < 32; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(9), now));
@@ -113,7 +113,7 @@ TEST_CASE("what has not been sent yet is not repeated", "[protocols]") {
   CHECK_FALSE(sender.protocol.sender().try_send(call(2), payload(3), now));
   sender.has_room = true;
   sender.multicasts.clear();
-  // An old NAK for the message that lay where the next one is written.
+  // An old NAK for the message that used the memory of the next one.
   CHECK(says(sender, multicast_kind::message_missing, missing(0, ~std::uint64_t{1}), now + 10ms));
   CHECK(sender.multicasts.empty());
   CHECK(sender.protocol.sender().try_send(call(2), payload(3), now + 10ms));
@@ -122,7 +122,7 @@ TEST_CASE("what has not been sent yet is not repeated", "[protocols]") {
   CHECK(sender.multicasts[0] == sender.multicasts[1]);
 }
 
-TEST_CASE("a NAK has repeated what is missing, and not what was sent a moment ago", "[protocols]") {
+TEST_CASE("a NAK makes the sender repeat missing messages, but not those sent a moment ago", "[protocols]") {
   recorder sender{0};
   for (std::size_t i = 0; i < 5; ++i) REQUIRE(sender.protocol.sender().try_send(call(1), payload(i), start));
   const auto first = sender.multicasts;
@@ -141,7 +141,7 @@ TEST_CASE("a NAK has repeated what is missing, and not what was sent a moment ag
   CHECK(sender.multicasts.empty());
 }
 
-TEST_CASE("a question is answered by what is here, and by what is missing", "[protocols]") {
+TEST_CASE("a question is answered with the received and the missing messages", "[protocols]") {
   recorder receiver{1};
   const sender_state theirs{first_multicast + 3, 0, signal_word(call(7))};
   REQUIRE(receiver.protocol.on_datagram(2, raw(multicast_kind::question), wire(theirs), start));
@@ -176,7 +176,7 @@ TEST_CASE("an acknowledgement that cannot be sent is sent later", "[protocols]")
   CHECK(parse<message_state>(*receiver.letters[0].second.body)->released == first_multicast + 16);
 }
 
-TEST_CASE("a rank that waits asks after its patience, and then more and more seldom", "[protocols]") {
+TEST_CASE("a rank that waits asks after its patience, and then less and less often", "[protocols]") {
   nak_timer timer{2, 1ms, 7};
   timer.expect({1, false, 5});
   std::vector<clock::duration> asked;
@@ -184,14 +184,14 @@ TEST_CASE("a rank that waits asks after its patience, and then more and more sel
     if (timer.asks(t, false, true)) asked.push_back(t - start);
   }
   REQUIRE(asked.size() > 10);
-  // Nothing is known of usual waits yet. Two ranks need not be spread.
+  // Usual waits are not known yet. Two ranks need not spread their questions.
   CHECK(asked[0] == 8ms);
   CHECK(asked[1] - asked[0] == 16ms);
   for (std::size_t i = 2; i < asked.size(); ++i) CHECK(asked[i] - asked[i - 1] == 20ms);
   timer.end(start + 1s);
   CHECK_FALSE(timer.is_waiting());
 
-  // Short waits make it less patient, down to the least.
+  // Short waits reduce its patience, down to the minimum.
   for (int i = 0; i < 20; ++i) {
     timer.expect({1, false, static_cast<std::uint64_t>(10 + i)});
     CHECK_FALSE(timer.asks(start, false, true));

@@ -73,7 +73,7 @@ void explored_thread::fence(order how) {
     barrier(order_event::kind::light_barrier);
 }
 
-/// `change(old)`: whether a new value is stored, and which.
+/// `change(old)`: whether a new value is stored, and the value.
 template <class Change>
 int explored_thread::modify(int place, order how, const Change& change) {
   if (on_ == processor::power && protocols::releases(how))
@@ -123,9 +123,9 @@ void explored_thread::tell(int what, int value) {
 
 namespace {
 
-/// Which store each load of a place reads from, and the order of its stores: one of those that are coherent.
+/// For one place, the store that each load reads from and the order of its stores, which are coherent.
 struct place_choice {
-  std::vector<std::pair<std::size_t, std::size_t>> reads;  ///< store, load
+  std::vector<std::pair<std::size_t, std::size_t>> reads;  ///< (store, load)
   std::vector<std::size_t> stores;                         ///< in order
 };
 
@@ -152,8 +152,8 @@ class order_explorer {
     std::uint64_t written = 0;
   };
 
-  /// Loads may return what some run stores, even one that gives up after that. What a run stores depends on
-  /// what its loads return: a chain of at most as many steps as there are stores.
+  /// Finds all runs. Loads may return any value that some run stores, even a run that gives up later. What a
+  /// run stores depends on its loads: a chain of at most as many steps as there are stores.
   void find_paths() {
     for (const int value : program_.initial) values_.push_back({value});
     bool grown = true;
@@ -275,7 +275,7 @@ class order_explorer {
     judge_all(x, choices, 0, result);
   }
 
-  /// All that can happen at one place, seen by itself.
+  /// All coherent choices for one place, considered alone.
   static std::vector<place_choice> coherent(const order_execution& x, int place) {
     std::vector<std::size_t> loads;
     std::vector<std::size_t> stores;
@@ -307,9 +307,10 @@ class order_explorer {
     }
   }
 
-  /// No thread goes back: with each event it is at the store that it reads from or makes, or behind it.
+  /// No thread goes back: each event is at the store that it reads from or makes, or at a later one, than the
+  /// event before.
   static bool is_coherent(const order_execution& x, const place_choice& choice) {
-    std::vector<std::pair<std::size_t, std::size_t>> events;  // and where in the order of stores
+    std::vector<std::pair<std::size_t, std::size_t>> events;  // (event, position in the order of stores)
     for (std::size_t at = 0; at < choice.stores.size(); ++at) {
       events.emplace_back(choice.stores[at], at);
       for (const auto& [store, load] : choice.reads)
@@ -346,7 +347,7 @@ class order_explorer {
     }
   }
 
-  static constexpr std::size_t most_values = 12;  ///< of a place
+  static constexpr std::size_t most_values = 12;  ///< of one place
   processor on_;
   const order_program& program_;
   const std::function<bool(const order_outcome&)>& judge_;

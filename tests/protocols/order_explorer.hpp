@@ -1,9 +1,9 @@
-// All that a few threads can do to memory that they share, on processors that reorder: for protocols that are
-// more than a release and an acquire.
+// All effects that a few threads can have on shared memory, on processors that reorder: for protocols that
+// rely on more than a release and an acquire.
 //
-// A body is run once for each combination of values that its loads could return; what it did is a list of
-// events. Of each combination of such lists all ways are tried in which loads read from stores and stores of
-// one place follow each other, and those judged that the processor's model allows (`order_models.cpp`).
+// A body is run once for each combination of values that its loads could return, which gives lists of events.
+// For each combination of such lists, all assignments of stores to loads and all orders of the stores of one
+// place are tried, and the outcomes that the processor's model allows (`order_models.cpp`) are judged.
 #pragma once
 
 #include <atomic>
@@ -19,24 +19,24 @@ namespace protocols {
 enum class processor { x86, arm, power };
 inline constexpr processor all_processors[] = {processor::x86, processor::arm, processor::power};
 
-/// A load, a store or a barrier, as the processor's instructions have them.
+/// A load, a store or a barrier, at the level of the processor's instructions.
 struct order_event {
   enum class kind { load, store, light_barrier, load_barrier, full_barrier };
   kind what = kind::load;
   int thread = -1;         ///< -1: the memory's initial value
-  int place = -1;          ///< of a load or a store
+  int place = -1;          ///< place of a load or a store
   int value = 0;           ///< read or written
   bool acquires = false;   ///< ARM: LDAPR or LDAR; POWER: followed by a branch and isync
   bool releases = false;   ///< ARM: STLR
   bool is_strong = false;  ///< ARM: LDAR, not LDAPR; x86: locked
-  bool decides = false;    ///< a branch depends on what it read
+  bool decides = false;    ///< a branch depends on the value read
   int partner = -1;        ///< the other half of a read-modify-write
 
   [[nodiscard]] bool reads() const { return what == kind::load; }
   [[nodiscard]] bool writes() const { return what == kind::store; }
 };
 
-/// What a body does its loads and stores by. Places are numbers from 0.
+/// The interface by which a body loads and stores. Places are numbers from 0.
 class explored_thread {
  public:
   using order = std::memory_order;
@@ -44,15 +44,15 @@ class explored_thread {
                   std::vector<std::size_t>& choices)
       : on_(on), number_(number), values_(values), choices_(choices) {}
 
-  /// The value read. Comparing it is a branch: what is stored behind it waits for it.
+  /// The value read. Comparing it is a branch: later stores wait for it.
   class seen {
    public:
     seen(explored_thread& by, std::size_t event) : by_(by), event_(event) {}
     friend bool operator==(const seen& s, int value) { return s.branch() == value; }
     [[nodiscard]] bool is_odd() const { return branch() % 2 != 0; }
-    /// Without a branch: for what is told at the end.
+    /// The value without a branch, to be told at the end.
     [[nodiscard]] int value() const { return by_.events_[event_].value; }
-    /// For `==` with what another load has read.
+    /// For `==` with the value of another load.
     [[nodiscard]] int branch() const {
       by_.events_[event_].decides = true;
       return value();
@@ -68,11 +68,11 @@ class explored_thread {
   void fence(order how);
   int exchange(int place, int value, order how);
   int add(int place, int value, order how);
-  /// True if it was `expected`.
+  /// True if the old value was `expected`.
   bool compare_exchange(int place, int expected, int value, order how);
-  /// Only what goes on is explored: a wait that ends, a loop that finds what it looks for.
+  /// Gives up the run if `condition` is false: only waits that end and searches that succeed are explored.
   void require(bool condition) const;
-  /// For the judgement: number `what` is `value`.
+  /// Reports `value` as number `what` of the outcome.
   void tell(int what, int value);
 
  private:
@@ -93,31 +93,31 @@ class explored_thread {
   std::vector<std::pair<int, int>> told_;
 };
 
-/// What has come out: what was told (-1 if it was not), and what each place is in the end.
+/// The outcome: the values told (-1: not told), and the final value of each place.
 struct order_outcome {
   std::vector<int> told;
   std::vector<int> last;
 };
 
 struct order_program {
-  std::vector<int> initial;  ///< values of the places
+  std::vector<int> initial;  ///< initial value of each place
   std::vector<std::function<void(explored_thread&)>> bodies;
-  int tells = 0;  ///< how many things are told
+  int tells = 0;  ///< the number of values told
 };
 
-/// True if the processor allows an outcome of which `condition` holds.
+/// True if the processor allows an outcome for which `condition` holds.
 bool can_happen(processor on, const order_program& program,
                 const std::function<bool(const order_outcome&)>& condition);
 
-/// One way in which all of it may have happened.
+/// One possible execution.
 struct order_execution {
   std::vector<order_event> events;
   order_relation program_order;
   order_relation reads_from;  ///< from store to load
-  order_relation coherence;   ///< from each store to all later ones of its place
+  order_relation coherence;   ///< from each store to all later ones of the same place
 };
 
-/// True if the processor allows it. Each place for itself is known to be coherent.
+/// True if the processor allows it. Precondition: each place by itself is coherent.
 bool is_allowed(processor on, const order_execution& x);
 
 }  // namespace protocols

@@ -1,4 +1,4 @@
-// The explorer finds of the usual small programs what the literature says of each processor.
+// Checks that the explorer agrees with the literature on the usual litmus tests for each processor.
 #include <algorithm>
 #include <functional>
 #include <initializer_list>
@@ -41,7 +41,7 @@ bool all_told(const order_outcome& o, std::initializer_list<int> values) {
   return std::equal(values.begin(), values.end(), o.told.begin());
 }
 
-/// Each of two threads stores its own place, and reads the other's from before that.
+/// Each of two threads stores to its own place, and reads the old value of the other's.
 found store_buffering(order storing, order loading, bool fences) {
   const auto body = [=](int mine, int other) {
     return [=](explored_thread& t) {
@@ -53,7 +53,7 @@ found store_buffering(order storing, order loading, bool fences) {
   return find({{0, 0}, {body(x, y), body(y, x)}, 2}, [](const auto& o) { return all_told(o, {0, 0}); });
 }
 
-/// The same, by an update in place of the store.
+/// The same, with an update instead of the store.
 found update_buffering(order updating, order loading) {
   const auto body = [=](int mine, int other) {
     return [=](explored_thread& t) {
@@ -64,7 +64,7 @@ found update_buffering(order updating, order loading) {
   return find({{0, 0}, {body(x, y), body(y, x)}, 2}, [](const auto& o) { return all_told(o, {0, 0}); });
 }
 
-/// A flag is seen, but not what was stored before it.
+/// A flag is seen, but not an earlier store.
 found message_passing(order storing, order loading) {
   return find({{0, 0},
                {[=](explored_thread& t) {
@@ -79,7 +79,7 @@ found message_passing(order storing, order loading) {
               [](const auto& o) { return o.told[0] == 0; });
 }
 
-/// Each of two threads reads what the other stores afterwards.
+/// Each of two threads reads a value that the other stores later.
 found load_buffering(order loading, order storing) {
   const auto body = [=](int from, int to) {
     return [=](explored_thread& t) {
@@ -90,7 +90,7 @@ found load_buffering(order loading, order storing) {
   return find({{0, 0}, {body(x, y), body(y, x)}, 2}, [](const auto& o) { return all_told(o, {1, 1}); });
 }
 
-/// Two readers see two stores of different writers in different orders.
+/// Two readers see the stores of two writers in different orders.
 found independent_reads(order loading) {
   const auto writer = [](int place) { return [=](explored_thread& t) { t.store(place, 1, sequential); }; };
   const auto reader = [=](int first, int second, int what) {
@@ -104,7 +104,7 @@ found independent_reads(order loading) {
   });
 }
 
-/// What one thread has seen and passes on is not seen by the next.
+/// A value that one thread has seen and passes on is not seen by the next.
 found causality(order passing) {
   return find({{0, 0},
                {[](explored_thread& t) { t.store(x, 1, relaxed); },
@@ -120,7 +120,7 @@ found causality(order passing) {
               [](const auto& o) { return o.told[0] == 0; });
 }
 
-/// A store comes last, and the load behind it does not see what came before the other store.
+/// A store is last in its place's order, and the load after it does not see what preceded the other store.
 found store_and_load(order storing, order loading) {
   return find({{0, 0},
                {[](explored_thread& t) {
@@ -137,7 +137,7 @@ found store_and_load(order storing, order loading) {
 
 }  // namespace
 
-TEST_CASE("the explorer of orders knows what each processor does to small programs") {
+TEST_CASE("the explorer of orders gives each processor's outcomes of small programs") {
   CHECK(store_buffering(relaxed, relaxed, false) == found{true, true, true});
   CHECK(store_buffering(release, acquire, false) == found{true, true, true});
   CHECK(store_buffering(sequential, sequential, false) == nowhere);

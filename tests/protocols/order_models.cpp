@@ -1,10 +1,11 @@
-// What processors allow, as relations that have no cycle.
+// The memory models of processors, as relations that must be acyclic.
 //
 // ARM: Pulte et al., "Simplifying ARM concurrency", POPL 2018. POWER: Alglave, Maranget, Tautschnig, "Herding
 // cats", TOPLAS 36 (2014). x86: Owens, Sarkar, Sewell, "A better x86 memory model: x86-TSO", TPHOLs 2009.
 //
-// Where compilers may choose, the weaker: acquiring loads are LDAPR, atomic updates loops of exclusive loads
-// and stores. Dependencies of addresses and data are not kept, since compilers need not keep them.
+// Where compilers may choose, the models assume the weaker instructions: LDAPR for acquiring loads, loops of
+// exclusive loads and stores for atomic updates. Address and data dependencies do not order anything, since
+// compilers need not keep them.
 #include "order_explorer.hpp"
 
 namespace protocols {
@@ -12,7 +13,7 @@ namespace {
 
 using kind = order_event::kind;
 
-/// What all models speak of.
+/// Terms that all models use.
 struct terms {
   const order_execution& x;
   std::size_t n;
@@ -26,7 +27,7 @@ struct terms {
   order_relation same_place;
   order_relation from_reads;  ///< from a load to the stores that follow the one it read from
   order_relation update;      ///< from the load of an update to its store
-  order_relation control;     ///< from a load to all behind a branch that depends on it
+  order_relation control;     ///< from a load to all events after a branch that depends on it
 
   explicit terms(const order_execution& of)
       : x(of),
@@ -69,12 +70,12 @@ struct terms {
       if (x.events[i].what == what) out |= event_set{1} << i;
     return out;
   }
-  /// In program order, with such a barrier between them.
+  /// Pairs in program order with such a barrier in between.
   [[nodiscard]] order_relation around(kind barrier) const {
     const event_set these = that_are(barrier);
     return x.program_order.between(all, these).then(x.program_order.between(these, all));
   }
-  /// No store comes between the load and the store of an update.
+  /// Whether no store comes between the load and the store of an update.
   [[nodiscard]] bool are_atomic() const {
     return (update & external(from_reads).then(external(x.coherence))).is_empty();
   }
@@ -103,7 +104,7 @@ bool is_allowed_on_arm(const terms& t) {
   return (observed | t.control.between(t.loads, t.stores) | of_updates | by_barriers).is_acyclic();
 }
 
-/// What one thread's loads and stores keep of their order without barriers.
+/// The order that one thread's loads and stores keep without barriers.
 order_relation kept_on_power(const terms& t) {
   const order_relation& po = t.x.program_order;
   const order_relation po_place = po & t.same_place;

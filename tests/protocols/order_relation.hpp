@@ -1,4 +1,4 @@
-// What comes before what, among the events of an execution.
+// Relations between the events of an execution.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ class order_relation {
   order_relation& operator|=(const order_relation& other);
   friend order_relation operator|(order_relation a, const order_relation& b) { return a |= b; }
   friend order_relation operator&(order_relation a, const order_relation& b);
-  /// From i to k if `a` leads from i to some j, and `b` from there to k.
+  /// Relates i to k if this relation leads from i to some j, and `next` from j to k.
   [[nodiscard]] order_relation then(const order_relation& next) const;
   [[nodiscard]] order_relation inverse() const;
-  /// Of any number of steps from 1.
+  /// The transitive closure: any number of steps from 1.
   [[nodiscard]] order_relation closure() const;
-  /// The same from 0.
+  /// The same from 0 steps.
   [[nodiscard]] order_relation closure_or_same() const;
   [[nodiscard]] order_relation between(event_set from, event_set to) const;
   [[nodiscard]] bool is_irreflexive() const;

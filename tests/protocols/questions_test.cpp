@@ -1,5 +1,5 @@
-// Ranks that wait for each other, ask and answer: the failure detector and the judgement of calls, in virtual
-// time.
+// Ranks that wait for each other, ask and answer: the failure detector and the comparison of calls, in
+// virtual time.
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -34,7 +34,7 @@ using namespace chorale::transport;
 
 constexpr std::uint64_t calls = 5;
 constexpr auto silence = 5s;
-/// Longer than any wait may last: silence, as attended time counts it, and a chain of notices.
+/// Longer than any wait can last: the limit of silence, as the detector counts it, and a chain of notices.
 constexpr auto limit = 60s;
 
 enum class fate { none, deviates, leaves, dies, is_late };
@@ -45,9 +45,9 @@ struct group {
   virtual_net& net;
   faults wrong;
   fate what;
-  int victim;          ///< whose fate that is
-  std::uint64_t when;  ///< in, or before, which call
-  double missed;       ///< how often a rank hears none of the farewells of another
+  int victim;          ///< the rank with that fate
+  std::uint64_t when;  ///< the call in which, or before which, it happens
+  double missed;       ///< probability that a rank misses all farewells of another
   std::vector<std::unique_ptr<waiting_rank>> ranks{};
 
   [[nodiscard]] int size() const { return static_cast<int>(ranks.size()); }
@@ -57,8 +57,8 @@ struct group {
   }
 };
 
-/// Waits in each call for the next rank, which tells it by a message that is never lost. Its questions,
-/// answers, notices and farewells may be.
+/// Waits in each call for a message of the next rank, which is never lost. Its questions, answers, notices
+/// and farewells may be.
 class waiting_rank {
  public:
   enum class state { waits, finished, failed, dead };
@@ -74,7 +74,7 @@ class waiting_rank {
     if (all_.victim == number_ && all_.when == made_ + 1) {
       if (all_.what == fate::leaves) return leave();
       if (all_.what == fate::dies) return end(state::dead, "dies");
-      // For longer than it may be silent, but it answers.
+      // Longer than the limit of silence, but it answers.
       if (all_.what == fate::is_late && !std::exchange(was_late_, true)) {
         note([&] { return "is late"; });
         return all_.net.after(all_.net.between(1s, 4 * silence), [this] { enter(); });
@@ -95,7 +95,7 @@ class waiting_rank {
   [[nodiscard]] state what() const noexcept { return state_; }
   [[nodiscard]] const std::string& why() const noexcept { return why_; }
   [[nodiscard]] bool is_gone() const noexcept { return state_ == state::dead || state_ == state::finished; }
-  /// The rank by whose silence this one has failed; negative if by something else.
+  /// The rank whose silence made this one fail; negative if something else did.
   [[nodiscard]] int silent() const noexcept { return silent_; }
 
  private:
@@ -128,7 +128,7 @@ class waiting_rank {
     }
   }
 
-  /// A datagram: what happens to a rank that is there.
+  /// Sends a datagram, whose effect on a rank that is there is `what`.
   template <class What>
   void tell(int to, What what) {
     all_.net.send(all_.wrong, [from = number_, &there = at(to), what] {
@@ -204,7 +204,7 @@ class waiting_rank {
   bool was_late_ = false;
   int next_asked_ = 0;
   call_id now_;
-  std::map<std::uint64_t, std::uint32_t> came_;  ///< signatures, by the number of the call
+  std::map<std::uint64_t, std::uint32_t> came_;  ///< signatures by the number of the call
   std::optional<watched_wait> wait_;
   state state_ = state::waits;
   std::string why_;
@@ -226,12 +226,12 @@ void check(const group& all) {
       wrong(fmt::format("rank {} sees a mismatch where there is none: {}", r, rank.why()));
     if (says_mismatch && !says(fmt::format("call {} on rank {} is", all.when, r).c_str()))
       wrong(fmt::format("rank {} names another call: {}", r, rank.why()));
-    // A farewell tells of the last three calls: who leaves long after the one that differs may be all that is
-    // seen.
+    // A farewell tells of the last three calls: if a rank leaves long after the call that differs, its
+    // departure may be the only sign.
     named = named || says_mismatch || says("has left") || rank.silent() >= 0;
     if ((all.what == fate::none || all.what == fate::is_late) && rank.what() != waiting_rank::state::finished)
       wrong(fmt::format("rank {} fails: {}", r, rank.why()));
-    // One that has left is silent to a rank that missed each of its farewells.
+    // A rank that has left is silent to one that missed all of its farewells.
     if (rank.silent() >= 0 && !all.ranks[static_cast<std::size_t>(rank.silent())]->is_gone())
       wrong(fmt::format("rank {} takes a living rank for silent: {}", r, rank.why()));
   }
@@ -258,7 +258,7 @@ void let_ranks_wait(virtual_net& net) {
 
 }  // namespace
 
-TEST_CASE("every wait ends, and by the reason that there is", "[questions]") {
+TEST_CASE("every wait ends, and for the right reason", "[questions]") {
   run(schedules{10'000}, let_ranks_wait);
 }
 

@@ -1,4 +1,5 @@
-// Pages of status and slots of a host: all that x86, ARM and POWER may do; and that weaker orders are found.
+// Status pages and slots of a host: all outcomes on x86, ARM and POWER; and that weaker orders are found to
+// be wrong.
 #include <functional>
 
 #include <catch2/catch.hpp>
@@ -13,7 +14,7 @@ constexpr auto relaxed = std::memory_order_relaxed;
 constexpr auto release = std::memory_order_release;
 constexpr auto acquire = std::memory_order_acquire;
 
-/// A rank begins two more calls, the second in the row of the call that another thread reads.
+/// A rank begins two more calls; the second overwrites the row of the call that another thread reads.
 struct status_row {
   enum place { current, first, second };
 
@@ -36,7 +37,7 @@ struct status_row {
   static bool is_wrong(const order_outcome& o) { return o.told[0] != 1 || o.told[1] != 1; }
 };
 
-/// A rank reads the slot of another, which writes it again once both have arrived at the use in between.
+/// A rank reads the slot of another, which overwrites it once both have arrived at the use in between.
 struct slot_reuse {
   enum place { counter, slot };
 
@@ -64,7 +65,7 @@ bool is_any(const order_outcome&) {
 
 }  // namespace
 
-TEST_CASE("orders: a call of a status page is one, or is not found") {
+TEST_CASE("orders: a call read from a status page is consistent, or is not found") {
   for (const processor on : all_processors) {
     CHECK(can_happen(on, status_row::program(release, acquire), is_any));
     CHECK_FALSE(can_happen(on, status_row::program(release, acquire), status_row::is_wrong));
@@ -73,7 +74,7 @@ TEST_CASE("orders: a call of a status page is one, or is not found") {
   CHECK(can_happen(processor::arm, status_row::program(release, relaxed), status_row::is_wrong));
 }
 
-TEST_CASE("orders: a slot of a host is written again only when it has been read") {
+TEST_CASE("orders: a slot of a host is overwritten only when it has been read") {
   for (const processor on : all_processors) {
     CHECK(can_happen(on, slot_reuse::program(std::memory_order_acq_rel), is_any));
     CHECK_FALSE(can_happen(on, slot_reuse::program(std::memory_order_acq_rel), slot_reuse::is_wrong));

@@ -23,7 +23,8 @@ void simulated_job::disturb(const datagram& d, int to) {
   if (damage > 0 && net.chance(damage)) again(damaged(d), to);
 }
 
-/// As no rank sends it: too short, of an unknown kind, with unknown flags, or far ahead of what is expected.
+/// A datagram that no rank sends: too short, of an unknown kind, with unknown flags, or far ahead of the
+/// expected one.
 datagram simulated_job::damaged(datagram d) {
   constexpr std::size_t flags_at = offsetof(reliable::packet_header, flags);
   switch (net.below(4)) {

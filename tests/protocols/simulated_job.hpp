@@ -1,4 +1,4 @@
-// Simulated ranks, and what goes wrong among them.
+// Simulated ranks, and their faults.
 #pragma once
 
 #include <cstdint>
@@ -9,20 +9,20 @@
 
 namespace protocols {
 
-/// All ranks, and what goes wrong among them.
+/// All ranks, and their faults.
 struct simulated_job {
   explicit simulated_job(virtual_net& n) : net(n) {}
   virtual_net& net;
   int ranks = 2;
   faults wrong;
-  double refusal = 0;           ///< how often a send queue is full
-  double replay = 0;            ///< how often an old datagram comes again
-  double damage = 0;            ///< how often a damaged one comes as well
+  double refusal = 0;           ///< probability that a send queue is full
+  double replay = 0;            ///< probability that an old datagram arrives again
+  double damage = 0;            ///< probability that a damaged datagram arrives as well
   std::size_t receives = 1024;  ///< posted by each rank
   bool same_host = true;        ///< ranks see which others are stopped
-  bool busy = false;            ///< ranks outnumber cores: each looks seldom
-  std::uint32_t calls = 0;      ///< of the program
-  std::uint32_t put_bytes = 0;  ///< of a place for puts
+  bool busy = false;            ///< ranks outnumber cores: each polls seldom
+  std::uint32_t calls = 0;      ///< number of calls of the program
+  std::uint32_t put_bytes = 0;  ///< size of a place for puts
   stream_table::options options;
   failure_detector::limits limits{15s, 60s, {}};
   std::vector<std::unique_ptr<stream_node>> nodes;
@@ -34,7 +34,7 @@ struct simulated_job {
   std::uint64_t datagrams = 0;
   std::uint64_t missed_farewells = 0;
 
-  /// Sends what an adversary, or a slow switch, may send besides.
+  /// Sends what an adversary, or a slow switch, may send in addition.
   void disturb(const datagram& d, int to);
 
  private:

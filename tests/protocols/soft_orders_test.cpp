@@ -1,5 +1,5 @@
-// soft0's protocols over shared memory that are more than a release and an acquire (lib/soft/orders.hpp): all
-// that x86, ARM and POWER may do; and that weaker orders are found.
+// soft0's protocols over shared memory that rely on more than a release and an acquire (lib/soft/orders.hpp):
+// all outcomes on x86, ARM and POWER; and that weaker orders are found to be wrong.
 #include <functional>
 
 #include <catch2/catch.hpp>
@@ -24,7 +24,7 @@ bool happens_somewhere(const order_program& program, const condition& wrong) {
   for (const processor on : all_processors) happens = happens || can_happen(on, program, wrong);
   return happens;
 }
-/// A program in which nothing happens proves nothing.
+/// A program without any outcome proves nothing.
 bool ends_everywhere(const order_program& program) {
   bool ends = true;
   for (const processor on : all_processors)
@@ -36,10 +36,10 @@ void check_right(const order_program& program, const condition& wrong) {
   CHECK_FALSE(happens_somewhere(program, wrong));
 }
 
-constexpr int of_before = 1;  ///< what a copier writes
-constexpr int of_owner = 2;   ///< what the owner writes once nobody copies any more
+constexpr int of_before = 1;  ///< a copier's value
+constexpr int of_owner = 2;   ///< the owner's value, written once no copy is in progress
 
-/// `process::quiesce`, after the change that it makes visible to all.
+/// `process::quiesce`, after the change has been published.
 void quiesce(explored_thread& t, int lock) {
   t.fence(sequential);
   if (t.load(lock, sequential) == 0) return;
@@ -71,7 +71,7 @@ struct leaving {
   static bool is_wrong(const order_outcome& o) { return o.last[memory] != of_owner || o.told[0] == of_owner; }
 };
 
-/// A peer looks a memory region up and copies there, while its owner ends it and registers another in its
+/// A peer looks a memory region up and copies into it, while its owner ends it and registers another in its
 /// place.
 struct reregistering {
   enum place { lock, generation, address, key, memory };
@@ -108,7 +108,7 @@ struct reregistering {
   }
 };
 
-/// The same, where a thread of the owner copies for the peer, which holds the lock meanwhile.
+/// The same if a thread of the owner copies for the peer, which holds the lock meanwhile.
 struct served_copy {
   enum place { lock, phase, generation, memory };
   enum { idle, request, busy, done };
@@ -136,11 +136,11 @@ struct served_copy {
   static bool is_wrong(const order_outcome& o) { return o.last[memory] != of_owner; }
 };
 
-/// A bounce slot whose user dies behind its request, and the next one: neither gets the other's data, whether
-/// its request is served or withdrawn.
+/// A bounce slot whose user dies after its request, and the next user: neither gets the other's data, whether
+/// the request is served or withdrawn.
 struct left_request {
   enum place { lock, phase, data, result, death };
-  static constexpr int first = 10;  ///< phases of the first hold of the lock, and what its data is
+  static constexpr int first = 10;  ///< phases of the lock's first hold, and its data
   static constexpr int second = 20;
   static constexpr int request = 1;
   static constexpr int busy = 2;
@@ -158,7 +158,7 @@ struct left_request {
                t.require(t.compare_exchange(lock, 0, 1, sequential));
                t.store(data, first, relaxed);
                t.store(phase, first + request, by.requests);
-               t.store(death, 1, release);  // as the kernel tells
+               t.store(death, 1, release);  // as the kernel reports it
              },
              [=](explored_thread& t) {
                t.require(t.load(death, acquire) == 1);
@@ -192,7 +192,7 @@ struct left_request {
   }
 };
 
-/// Two peers leave work for a process that attends to what the first has left.
+/// Two peers leave work for a process, which attends to the first peer's work.
 struct attending {
   enum place { attention, mutex, of_one, of_other };
   enum class clears { by_store, by_exchange, before_fence };
@@ -226,13 +226,13 @@ struct attending {
              }},
             2};
   }
-  /// It will not look again, and has not seen all.
+  /// The process will not look again, but has not seen all work.
   static bool is_wrong(const order_outcome& o) {
     return o.last[attention] == 0 && (o.told[0] == 0 || o.told[1] == 0);
   }
 };
 
-/// A receive is posted while its queue pair fails: one of the two threads flushes it.
+/// A receive is posted while its queue pair fails: one of the two threads must flush it.
 struct failing {
   enum place { state, tail, lock };
   static order_program program(bool fences) {
@@ -252,7 +252,8 @@ struct failing {
   static bool is_wrong(const order_outcome& o) { return o.told[0] == 0 && o.told[1] == 0; }
 };
 
-/// A sender reads a multicast membership that another queue pair, or the same one, takes for another group.
+/// A sender reads a multicast membership whose entry is reused for another group, by another queue pair or
+/// the same one.
 struct joining_another {
   enum place { version, queue_pair, group };
   enum class how { versions, versions_without_fences, queue_pair_last };
@@ -293,15 +294,15 @@ struct joining_another {
 
 }  // namespace
 
-TEST_CASE("orders: nobody copies into memory of a queue pair that has left service") {
+TEST_CASE("orders: no peer copies into memory of a queue pair that has left service") {
   check_right(leaving::program(orders::behind_lock), leaving::is_wrong);
-  // What was missing: on x86 taking the lock orders everything.
+  // A plain acquire is wrong on other processors; on x86 taking the lock orders everything.
   CHECK_FALSE(can_happen(processor::x86, leaving::program(acquire), leaving::is_wrong));
   CHECK(can_happen(processor::arm, leaving::program(acquire), leaving::is_wrong));
   CHECK(can_happen(processor::power, leaving::program(acquire), leaving::is_wrong));
 }
 
-TEST_CASE("orders: a region that is looked up is one, and nobody copies into it after its end") {
+TEST_CASE("orders: a looked-up region is consistent, and no peer copies into it after its end") {
   check_right(reregistering::program(orders::behind_lock), reregistering::is_wrong);
   CHECK(can_happen(processor::power, reregistering::program(acquire), reregistering::is_wrong));
 }
@@ -328,7 +329,7 @@ TEST_CASE("orders: work that is left for a process is seen") {
   CHECK(can_happen(processor::power, attending::program(release, clears::before_fence), attending::is_wrong));
 }
 
-TEST_CASE("orders: a receive that is posted while its queue pair fails is flushed") {
+TEST_CASE("orders: a receive posted while its queue pair fails is flushed") {
   check_right(failing::program(true), failing::is_wrong);
   CHECK(can_happen(processor::x86, failing::program(false), failing::is_wrong));
 }

@@ -13,7 +13,7 @@ using reliable::stream_kind;
 using kind = step::kind;
 using outcome = failure_detector::outcome;
 
-// As an endpoint has them.
+// The same as an endpoint's.
 constexpr std::uint16_t question_kind = 1;
 constexpr std::uint16_t answer_kind = 2;
 constexpr std::uint16_t goodbye_kind = 4;
@@ -195,8 +195,8 @@ void stream_node::turn() {
 }
 
 void stream_node::check_bounds() {
-  // Beyond its limit the pool gives a block to each stream that sends, and for each message before what is
-  // awaited.
+  // Beyond its limit the pool gives a block to each sending stream, and for each message before the awaited
+  // one.
   const std::size_t most =
       job_->options.most_packets + static_cast<std::size_t>(job_->ranks) * (job_->options.blocks + 2) + 16;
   if (table_->memory_bytes() > most * ((job_->options.packet_bytes + 63) / 64 * 64))
@@ -309,7 +309,7 @@ void stream_node::say_goodbye() {
     else if (!rounds_.is_first())
       continue;
     const auto words = table_->last_words(peer);
-    // A rank insists while its send queue is full.
+    // A rank tries again while its send queue is full.
     while (is_due && !send_datagram(peer, goodbye_kind, chorale::transport::wire(words), false)) {
     }
   }

@@ -24,21 +24,21 @@ namespace protocols {
 using namespace chorale::transport;
 using reliable::stream_table;
 
-/// What a rank does, one after the other. The `call` is that of all ranks at this place of their programs.
+/// A step of a rank's program. `call` is the call that all ranks are in at this step.
 struct step {
   enum class kind : std::uint8_t {
-    send,       ///< a message of the next content to `peer`
-    receive,    ///< the next message of `peer`; it is given back later
+    send,       ///< a message with the next content to `peer`
+    receive,    ///< the next message of `peer`; given back later
     give_back,  ///< all messages of `peer`
     signal,
     signalled,
-    put,  ///< `amount` bytes into the place of this rank and call in the memory of `peer`, notified
+    put,  ///< `amount` bytes to `peer`, at the place of this rank and call, with a notification
     notified,
     flush,
-    get,      ///< `amount` bytes of what `peer` lets all read
+    get,      ///< `amount` bytes of the readable memory of `peer`
     add,      ///< 1 to the counter of `peer`
     compute,  ///< for `amount` microseconds: only the service thread answers
-    stop,     ///< for as long: nobody does
+    stop,     ///< for `amount` microseconds: neither thread answers
   };
   kind what;
   int peer;
@@ -48,8 +48,8 @@ struct step {
 
 struct simulated_job;
 
-/// One rank. Its waits are as those of an endpoint: attempt, read, back off; on the slow path the failure
-/// detector judges, and questions go to those who are awaited or suspected.
+/// One rank. Its waits are like an endpoint's: attempt, read, back off; on the slow path the failure detector
+/// judges, and questions go to the awaited and the suspected ranks.
 class stream_node final : reliable::packet_port {
  public:
   static constexpr std::size_t readable_bytes = 1500;
@@ -101,16 +101,16 @@ class stream_node final : reliable::packet_port {
   void serve();
   void arm();
 
-  // What is checked.
+  // Checks.
   void check_message(int from, std::span<const std::byte> message);
   void check_put(const step& s);
   void check_bounds();
 
-  /// What peers reach.
+  /// The memory that peers access.
   struct exposed {
     std::array<std::byte, readable_bytes> readable;
     alignas(8) std::uint64_t counter = 0;
-    std::vector<std::byte> puts;  ///< for each call and sender a place
+    std::vector<std::byte> puts;  ///< a place for each call and sender
   };
 
   simulated_job* job_;
@@ -119,26 +119,26 @@ class stream_node final : reliable::packet_port {
   failure_detector detector_;
   std::unique_ptr<exposed> memory_;
   std::unique_ptr<stream_table> table_;
-  std::map<std::pair<int, std::uint16_t>, datagram> kept_;  ///< by the service thread, for the rank's own
+  std::map<std::pair<int, std::uint16_t>, datagram> kept_;  ///< kept by the service thread for the rank's own
   std::vector<step> program_;
   std::size_t at_ = 0;
   stage stage_ = stage::late;
   bool stopped_ = false;
   bool serves_ = false;
   vigil vigil_;
-  unsigned turns_ = 0;  ///< whose turn it is to be asked
+  unsigned turns_ = 0;  ///< determines which rank is asked next
   farewell_rounds rounds_;
 
-  // Of the step under way.
+  // For the current step.
   bool begun_ = false;
   std::optional<reliable::write_request> write_;
   std::vector<std::byte> buffer_;
   std::uint32_t ticket_ = 0;
   std::uint64_t old_ = 0;
 
-  std::vector<std::uint32_t> sent_;      ///< messages to each rank
-  std::vector<std::uint32_t> received_;  ///< ... and of each
-  std::vector<std::uint32_t> held_;      ///< of these, not given back
+  std::vector<std::uint32_t> sent_;      ///< messages sent to each rank
+  std::vector<std::uint32_t> received_;  ///< messages received from each rank
+  std::vector<std::uint32_t> held_;      ///< of these, those not given back
   std::set<std::uint64_t> olds_;
 };
 

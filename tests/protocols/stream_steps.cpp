@@ -1,4 +1,4 @@
-// A simulated rank: the steps of its program, and what is checked when they are done.
+// A simulated rank: the steps of its program, and the checks after them.
 #include "contents.hpp"
 #include "simulated_job.hpp"
 

@@ -1,5 +1,5 @@
-// Reliable streams among N ranks: what is sent is delivered once, in order and unchanged; no wait ends by the
-// silence of a rank that lives; what is kept is bounded; every rank ends.
+// Reliable streams among N ranks: each message is delivered once, in order and unchanged; no wait ends
+// because of the silence of a live rank; memory is bounded; every rank ends.
 #include <algorithm>
 #include <vector>
 
@@ -26,7 +26,7 @@ class call_writer {
       });
     }
   }
-  /// Who holds `held` messages must not need room for more.
+  /// Ranks give `held` messages back together, and need room for no more at a time.
   void ring(std::uint32_t messages, std::uint32_t held) {
     each([&](int r) {
       for (std::uint32_t i = 0; i < messages; ++i) {
@@ -86,7 +86,7 @@ class call_writer {
     });
     barrier();
   }
-  /// One rank does something else.
+  /// One rank computes or stops.
   void absence(int rank, kind what, clock::duration time) {
     add(rank, what, rank + 1,
         static_cast<std::uint32_t>(std::chrono::duration_cast<std::chrono::microseconds>(time).count()));
@@ -106,12 +106,12 @@ class call_writer {
   int ranks_;
 };
 
-/// How far a schedule goes.
+/// The size of a schedule.
 struct extent {
   int most_ranks = 5;
   std::uint32_t most_calls = 4;
   std::uint32_t most_messages = 6;
-  double long_absence = 0.002;  ///< how often a rank is away for longer than the limit of silence
+  double long_absence = 0.002;  ///< probability that a rank is absent for longer than the limit of silence
 };
 
 programs write_programs(virtual_net& net, simulated_job& all, const extent& e, std::uint64_t& additions) {
@@ -202,7 +202,7 @@ void run_job(virtual_net& net, const extent& e) {
     }
   }
   if (!is_over()) violated("nothing happens any more, and a rank is not done");
-  // Ten rounds of farewells are lost where three datagrams in ten are, or queues overflow.
+  // All ten rounds of farewells may be lost only if three datagrams in ten are, or if queues overflow.
   if (all.missed_farewells != 0 && all.wrong.loss <= 0.1 && all.receives > 64)
     violated(fmt::format("{} farewells were missed", all.missed_farewells));
   if (all.nodes[0]->counter() != additions)
@@ -215,7 +215,7 @@ TEST_CASE("streams deliver once, in order and unchanged, and never fall silent",
   run(schedules{60'000}, [](virtual_net& net) {
     extent e;
     if (net.chance(0.02)) e = {.most_ranks = 16, .most_calls = 8};
-    // So many packets that their numbers pass the wrap.
+    // With this many packets their numbers wrap.
     if (net.chance(0.01)) e = {.most_ranks = 3, .most_calls = 6, .most_messages = 250};
     run_job(net, e);
   });
@@ -223,7 +223,7 @@ TEST_CASE("streams deliver once, in order and unchanged, and never fall silent",
 
 namespace {
 
-/// Remembers what is sent.
+/// Keeps sent datagrams.
 struct recorder final : reliable::packet_port {
   struct datagram {
     int peer;
@@ -244,8 +244,7 @@ struct recorder final : reliable::packet_port {
 
 }  // namespace
 
-TEST_CASE("who flushes a put asks soon, once, and so that a rank that computes is woken",
-          "[protocols][streams]") {
+TEST_CASE("a flush of a put asks soon, once, and wakes a rank that computes", "[protocols][streams]") {
   using reliable::stream_kind;
   recorder here;
   recorder there;
@@ -259,7 +258,7 @@ TEST_CASE("who flushes a put asks soon, once, and so that a rank that computes i
   for (int round = 0; round < 3; ++round) {
     here.sent.clear();
     there.sent.clear();
-    // Round 1: the port has no room at first, and what has not left is not asked for.
+    // Round 1: the port has no room at first, and packets that have not left are not asked about.
     here.full = round == 1;
     reliable::write_request w{1, reinterpret_cast<std::uintptr_t>(target.data()), key, source};
     REQUIRE(mine.put(w, call, now));

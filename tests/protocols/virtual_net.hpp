@@ -1,4 +1,4 @@
-// Virtual time, and a net whose faults a seed decides.
+// Virtual time, and a net whose faults depend on a seed.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ namespace protocols {
 using chorale::clock;
 using namespace std::chrono_literals;
 
-/// What goes wrong with datagrams.
+/// Faults of datagrams.
 struct faults {
   double loss = 0;
   double duplication = 0;
@@ -33,7 +33,7 @@ struct faults {
   clock::duration most_delay = 200us;
 };
 
-/// Events in the order of their times, and the history of what happened if it is wanted.
+/// Events in the order of their times, and optionally the history of what happened.
 class virtual_net {
  public:
   virtual_net(std::uint64_t seed, bool with_history) : random_(seed), with_history_(with_history) {}
@@ -50,16 +50,16 @@ class virtual_net {
   void after(clock::duration delay, std::function<void()> what) {
     events_.push({now_ + delay, next_++, std::move(what)});
   }
-  /// One datagram: it may be lost, or come twice.
+  /// Sends a datagram, which may be lost, or arrive twice.
   void send(const faults& f, const std::function<void()>& deliver) {
     if (chance(f.loss)) return note([] { return "  lost"; });
     after(between(f.least_delay, f.most_delay), deliver);
     if (chance(f.duplication)) after(between(f.least_delay, 10 * f.most_delay), deliver);
   }
-  /// Runs what is due next; false if nothing is.
+  /// Runs the next event; false if there is none.
   bool step() {
     if (events_.empty()) return false;
-    // A priority queue gives its top away as a constant only.
+    // A priority queue returns its top only as a constant.
     auto next = std::move(const_cast<event&>(events_.top()));
     events_.pop();
     now_ = next.when;
@@ -67,7 +67,7 @@ class virtual_net {
     return true;
   }
 
-  /// `say()` makes a line of the history.
+  /// Adds the line `say()` to the history.
   template <class Say>
   void note(Say&& say) {
     if (with_history_)
@@ -95,8 +95,7 @@ class virtual_net {
   std::string history_;
 };
 
-/// Schedules of a test, from the environment: the first seed, and how many; `usual` of them if it says
-/// nothing.
+/// The schedules of a test, from the environment: the first seed and their number, by default `usual`.
 struct schedules {
   explicit schedules(std::uint64_t usual) : count(support::instrumented ? usual / 50 : usual) {
     if (const char* n = std::getenv("CHORALE_TEST_SEEDS")) count = std::strtoull(n, nullptr, 0);
@@ -108,8 +107,8 @@ struct schedules {
   std::uint64_t count;
 };
 
-/// Runs `scenario(net)`, which throws what is wrong, for each seed; fails the test case at the first that
-/// does, and prints its history.
+/// Runs `scenario(net)`, which throws on an error, for each seed; fails the test case at the first error, and
+/// prints the history of that seed.
 template <class Scenario>
 void run(const schedules& s, Scenario&& scenario) {
   for (std::uint64_t seed = s.first; seed != s.first + s.count; ++seed) {

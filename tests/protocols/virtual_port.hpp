@@ -1,4 +1,4 @@
-// Datagrams among simulated ranks: what a UD queue pair does to them.
+// Datagrams among simulated ranks: the model of a UD queue pair.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 
 namespace protocols {
 
-/// A datagram that has come.
+/// A datagram that has arrived.
 struct datagram {
   int from = -1;
   std::uint16_t kind = 0;
   std::vector<std::byte> body;
 };
 
-/// The receive queue of a rank. It takes as many datagrams as it has receives posted; what comes when they
-/// are used up is lost, as nobody polls or as too many send at once, and that is not as random as the net's
-/// own losses. A solicited datagram raises one event if the queue is armed.
+/// The receive queue of a rank. It holds as many datagrams as receives are posted; later ones are lost
+/// because the rank does not poll or too many peers send at once, which is less random than the net's own
+/// losses. A solicited datagram raises one event if the queue is armed.
 class virtual_port {
  public:
   virtual_port(virtual_net& net, std::size_t receives) : net_(&net), receives_(receives) {}
 
-  /// From now on nothing is received: the queue pair is destroyed.
+  /// From now on no datagram is received: the queue pair is destroyed.
   void close() {
     open_ = false;
     waiting_.clear();
@@ -47,7 +47,7 @@ class virtual_port {
     waiting_.push_back(d);
     if (solicited && armed_) std::exchange(armed_, nullptr)();
   }
-  /// Hands each datagram that has come to `handler`, those that come meanwhile too.
+  /// Passes each datagram that has arrived to `handler`, including those that arrive meanwhile.
   template <class Handler>
   void poll(Handler&& handler) {
     while (!waiting_.empty()) {
