@@ -45,7 +45,7 @@ class world final : public surroundings {
   [[nodiscard]] simulated_process state_of(std::int64_t process) const noexcept override;
 
  private:
-  /// Of a rank.
+  /// The state of a rank's process.
   struct process_life {
     bool over = false;
     instant stopped_until{};

@@ -83,7 +83,7 @@ TEST_CASE("Switches that wait for whole packets add the time of one at each", "[
   // Three switches; of 2,500 bytes the first packet has 1,000, the last 500.
   CHECK(net.carry(from(0, 2500), 2) == arrival{at(340ns + 3 * 1000ns), at(340ns + 3 * 1000ns + 2500ns)});
   CHECK(net.carry(from(1, 10, 100us), 3) == arrival{at(100us + 340ns + 30ns), at(100us + 340ns + 40ns)});
-  // Of 2,000 the last packet is a whole one.
+  // With 2,000 bytes the last packet is a full one.
   CHECK(net.carry(from(0, 2000, 200us), 2).last == at(200us + 340ns + 3 * 1000ns + 2000ns));
   CHECK(net.carry({0, 2000, service::connected, at(300us), at(310us)}, 2).last ==
         at(310us + 340ns + 3 * 1000ns));

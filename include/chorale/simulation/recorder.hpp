@@ -15,7 +15,7 @@ namespace chorale::simulation {
 
 /// How time was spent.
 enum class activity : std::uint8_t {
-  // Of a rank's processor; its activities follow each other without a gap.
+  // Activities of a rank's processor, which follow each other without a gap.
   call,              ///< the library, once for each collective call
   copy,              ///< from memory to memory
   combine,           ///< two operands by an operator
@@ -31,11 +31,11 @@ enum class activity : std::uint8_t {
   wait_for_message,  ///< ended by the content of a message
   wait_for_answer,   ///< ended by an acknowledgement, or by the result of a read or an atomic operation
   wait,              ///< ended by no message: a sleep, a deadline, an exchange of the bootstrap
-  // Of a message; the stages follow each other, from posting to visibility in memory.
+  // Stages of a message, which follow each other from posting to visibility in memory.
   leave,  ///< until its first byte is on the link: in the queue, in the adapter, behind other messages
   wire,   ///< until its last byte is at the other adapter
   place,  ///< until it is visible in memory, or in the completion queue
-  // Of the answer to a message, on its way back.
+  // Stages of the answer to a message, on its way back.
   answer_leave,  ///< from the arrival of the request; takes no time for an acknowledgement
   answer_wire,   ///< until its last byte is back
   answer_place,  ///< until it is visible in memory, or in the completion queue

@@ -34,7 +34,7 @@ duration software_copies::time_for(const ibv_send_wr& request, written_memory::c
   std::size_t bytes = 0;
   std::size_t received = 0;
   std::size_t here = 0;
-  std::size_t elsewhere = 0;  // bytes that the caches of those who last touched them must hold
+  std::size_t elsewhere = 0;  // the cache size at which those who last touched the bytes still hold them
   for (int i = 0; i < request.num_sge; ++i) {
     const ibv_sge& piece = request.sg_list[i];
     const auto* const from = reinterpret_cast<const void*>(piece.addr);

@@ -30,7 +30,7 @@ class transport;
 /// it interacts with others only after all earlier events. One thread.
 class world final : private time_source {
  public:
-  /// `settings`: of the transport; those about blocks and sizes are used.
+  /// `settings`: the transport's, of which those about blocks and sizes are used.
   /// @throws error errc::invalid_argument if the machine has no room for `ranks`.
   world(const machine& on, int ranks, const config& settings = {});
   world(const world&) = delete;

@@ -18,8 +18,8 @@ struct posting_costs {
   duration doorbell{};             ///< each call that posts send requests
   std::uint32_t inline_bytes = 0;  ///< the longest payload that may be written into the request
   byte_cost inline_copy;           ///< of inline bytes
-  /// For software adapters: the processor's copy of the payload of requests that are not inline to the
-  /// target. Empty: the adapter fetches the payload.
+  /// For software adapters: the processor's copy of a payload, inline or not, to the target. Empty: the
+  /// adapter fetches the payload.
   work_cost copy;
   /// The same from or to memory that another core has touched since; empty: as `copy`.
   work_cost copy_touched;
