@@ -81,7 +81,7 @@ struct full_table {
 
 }  // namespace
 
-TEST_CASE("after a refusal a rank repeats its request after doubling pauses, until the connection is used",
+TEST_CASE("after a refusal a rank repeats its request after doubling pauses, until the next use",
           "[protocols]") {
   full_table t;
   const auto pauses = [&](std::size_t how_many) {
@@ -127,7 +127,7 @@ TEST_CASE("a rank exceeds its limit at once if no connection can be closed first
   }
 }
 
-TEST_CASE("a refused rank repeats its request when both sides have taken all messages", "[protocols]") {
+TEST_CASE("a rank repeats a refused request when both sides have taken all messages", "[protocols]") {
   full_table t;
   t.table.advance(2, t.now);
   t.table.progress(t.now);
