@@ -163,7 +163,7 @@ TEST_CASE("a rank repeats a refused request when both sides have taken all messa
   CHECK(t.port.asked);
 }
 
-TEST_CASE("" possible " may arrive before the refusal of the same request", "[protocols]") {
+TEST_CASE("word that a request is possible may arrive before its refusal", "[protocols]") {
   full_table t;
   t.table.advance(2, t.now);
   t.table.progress(t.now);
