@@ -15,7 +15,7 @@ MISTAKES = {
     "a function": ("chorale/communicator.hpp", "  /// Returns once all ranks have called it.\n", "", "chorale::communicator::barrier has no description"),
     "a class": ("chorale/core/in_place.hpp", "///", "//", "struct chorale::in_place_t has no description"),
     "an enumerator": ("chorale/core/error.hpp", "///< a rank died or cannot be reached", "", "chorale::errc::peer_lost has no description"),
-    "markup": ("chorale/core/config.hpp", "/// Registrations of user memory that are kept.", "/// Registrations of <user> memory that are kept.", "Unsupported xml/html tag <user>"),
+    "markup": ("chorale/core/config.hpp", "/// How long registrations of user memory are kept.", "/// How long registrations of <user> memory are kept.", "Unsupported xml/html tag <user>"),
 }
 
 

@@ -61,6 +61,7 @@ TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misu
                    MISUSE_TRANSPORTS) {
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
     const auto second = comm.duplicate();
+    second->barrier();  // a rank that was still in duplicate() would fail in it
     std::vector<std::uint64_t> data(40'000, 1);
     std::vector<request> all;
     // On the first communicator rank 0 makes another call than the others.
