@@ -47,7 +47,7 @@ void check(int size, Expected&& expected) {
 
 }  // namespace
 
-TEST_CASE("resources are as the formula says", "[resources]") {
+TEST_CASE("resources are what the formula says", "[resources]") {
   const auto c = settings();
   for (const int n : {2, 5, 9, 17}) {
     check<chorale::transport::rc>(n, [&](int) { return chorale::model::resources_of_rc(n, n - 1, c); });

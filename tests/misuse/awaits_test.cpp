@@ -1,4 +1,5 @@
-// Algorithms in which a co_await is missing, or that await what no transport has: named, in the call.
+// Algorithms without a necessary co_await, or with an awaitable of no transport: the call throws an error
+// that says so.
 #include <coroutine>
 
 #include "harness.hpp"
@@ -7,7 +8,7 @@ using chorale::errc;
 
 namespace {
 
-/// A barrier that forgets to await one of the things it makes.
+/// A barrier that forgets to await one of its awaitables.
 template <int Forgotten>
 struct forgetful {
   static constexpr auto implements = chorale::operation::barrier;
@@ -39,7 +40,7 @@ struct forgetful {
   }
 };
 
-/// A barrier that goes on after an await of it has failed: to its end, or into the next await.
+/// A barrier that continues after a failed await: to its end, or to the next await.
 template <bool AwaitsMore>
 struct stubborn {
   static constexpr auto implements = chorale::operation::barrier;
@@ -58,12 +59,12 @@ struct stubborn {
         if (!AwaitsMore) co_return;
       }
     }
-    // Nobody sends it.
+    // No rank sends this message.
     if (AwaitsMore) static_cast<void>(co_await net.receive((net.rank() + 1) % net.size(), now));
   }
 };
 
-/// A barrier that waits for something of its own.
+/// A barrier with its own awaitable.
 struct suspended {
   static constexpr auto implements = chorale::operation::barrier;
   template <class T>
@@ -124,7 +125,7 @@ TEMPLATE_TEST_CASE("a call whose algorithm goes on after a failed await fails by
                 comm.ibarrier().wait();
             });
         INFO(misuse::describe(all));
-        // Some may hear of it before they see it.
+        // Some ranks may receive the failure notice before they detect the error.
         for (const auto& one : all) {
           CHECK(one.is(errc::mismatch));
           CHECK(one.says({"barrier", "allreduce"}));

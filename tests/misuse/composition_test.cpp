@@ -1,4 +1,4 @@
-// Ranks that composed different algorithms: an error where they meet, not a wait that ends in silence.
+// Ranks with different algorithms: an error at joining, instead of an endless wait.
 #include <string>
 #include <vector>
 
@@ -12,7 +12,7 @@ using misuse::group_sizes;
 
 namespace {
 
-/// What each rank says when it makes its communicator: rank `odd` a `Other`, the others a `Usual`.
+/// The error of each rank at making its communicator: rank `odd` makes an `Other`, the others a `Usual`.
 template <class Usual, class Other>
 std::vector<std::string> meet(int size, int odd) {
   std::vector<std::string> said(static_cast<std::size_t>(size));
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("ranks that composed different algorithms", "[misuse]", MISUS
   }
 }
 
-TEST_CASE("ranks that composed alike, in another order of the policies", "[misuse]") {
+TEST_CASE("ranks with the same policies in a different order", "[misuse]") {
   using one = chorale::communicator<chorale::transport::rc, chorale::scan::chain,
                                     chorale::barrier::pairwise_exchange>;
   using same = chorale::communicator<chorale::barrier::pairwise_exchange, chorale::scan::chain>;

@@ -1,4 +1,5 @@
-// Counts that disagree between two ranks: an error that names both and both sizes, and no byte outside.
+// Counts that disagree between two ranks: an error that names both ranks and both sizes, and no write outside
+// the buffers.
 #include <memory>
 
 #include <chorale/algorithm/allgather/direct.hpp>
@@ -23,8 +24,8 @@ using composed_emulated = chorale::communicator<transport::ud_rdma, chorale::all
       chorale::communicator<transport::ud_rdma>, chorale::communicator<transport::hybrid<2>>, composed, \
       composed_emulated
 
-/// Elements that one rank expects and the other sends: short, by several blocks, straight, on either side of
-/// the threshold between those, and nothing against something.
+/// Numbers of elements that one rank expects and the other sends: short, of several blocks, zero copy, on
+/// both sides of the threshold, and zero against nonzero.
 struct lengths {
   std::size_t expected;
   std::size_t sent;
@@ -35,7 +36,7 @@ constexpr lengths all_lengths[] = {
 
 using buffer = collectives::guarded_buffer<int>;
 
-/// What the ranks receive into and send from, checked when all of them are done.
+/// The buffers of the ranks, checked when all ranks are done.
 struct scene {
   int size;
   lengths n;
@@ -56,7 +57,8 @@ struct scene {
   [[nodiscard]] std::span<int> target(int rank, std::size_t count) const {
     return out[static_cast<std::size_t>(rank)]->span().first(count);
   }
-  /// The rank `to` has seen the mismatch in the call; `from` too if `both`, or else at the next one.
+  /// Rank `to` has detected the mismatch in the call; rank `from` in the call if `both`, otherwise at the
+  /// latest in the next one.
   void check(const misuse::outcomes& all, int to, int from, bool both) const {
     INFO(misuse::describe(all));
     INFO("expected " << n.expected << ", sent " << n.sent);
@@ -78,7 +80,7 @@ struct scene {
   }
 };
 
-/// Each length on one of the group sizes in turn.
+/// Tries each length on one of the group sizes, round-robin.
 template <class Body>
 void for_all_lengths(Body&& body) {
   std::size_t i = 0;
@@ -150,7 +152,7 @@ TEMPLATE_TEST_CASE("alltoallv: two ranks do not agree about one block", "[misuse
 TEMPLATE_TEST_CASE("allgatherv and reduce_scatter: one rank has other counts than the rest", "[misuse]",
                    COUNTS_COMMUNICATORS) {
   for_all_lengths([](int size, lengths n) {
-    // What rank 0 thinks of the last rank's block.
+    // Rank 0's size of the last rank's block.
     const int block = size - 1;
     const scene here{size, n, static_cast<std::size_t>(size)};
     for (const bool reduces : {false, true}) {

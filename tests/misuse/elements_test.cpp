@@ -72,7 +72,7 @@ TEMPLATE_TEST_CASE("elements of run time: ranks that differ in type or operator"
     INFO(misuse::describe(types));
     for (const auto& one : types) CHECK((!one.failed() || (one.is(errc::mismatch) && one.says({"float32"}))));
     CHECK(types[1].failed());
-    // A process knows the names of the operators that it has, and these ranks are one process.
+    // A process records the names of its operators, and these ranks share one process.
     const auto add = adder("add");
     const auto plus = adder("plus");
     const auto operators = misuse::run<TestType>(size, [&](auto& comm) {

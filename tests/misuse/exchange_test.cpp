@@ -1,4 +1,4 @@
-// Exchanges in which one rank sends what the other does not take.
+// Exchanges in which one rank sends a message that the other does not receive.
 #include <chorale/transport/ud.hpp>
 
 #include "../support/collectives/guarded_buffer.hpp"
@@ -12,7 +12,8 @@ namespace {
 
 using buffer = collectives::guarded_buffer<int>;
 
-/// Rank 1, which takes, sees it in the call; all know it at the barrier behind, and the text has `words`.
+/// Rank 1, the receiver, detects the error in the call, all ranks at the latest in the next barrier; the text
+/// contains `words`.
 void check_named(const misuse::outcomes& all, const std::vector<std::string>& words) {
   INFO(misuse::describe(all));
   CHECK(all[1].is(errc::mismatch));

@@ -1,4 +1,4 @@
-// Runs ranks of which some make a mistake, and collects what each of them saw.
+// Runs ranks of which some make a mistake, and collects the outcome of each.
 #pragma once
 
 #include <algorithm>
@@ -39,7 +39,7 @@ using over_hybrid = chorale::communicator<chorale::transport::hybrid<2>>;
 /// The group sizes over which each mistake is tried.
 inline constexpr int group_sizes[] = {2, 4, 7};
 
-/// Settings under which a hang ends as a failed test.
+/// Settings with which a hang becomes a failed test.
 inline chorale::config settings() {
   chorale::config c;
   c.device = support::test_device();
@@ -47,10 +47,10 @@ inline chorale::config settings() {
   return c;
 }
 
-/// What one rank saw.
+/// The outcome of one rank.
 struct outcome {
-  std::optional<chorale::error> failure;  ///< of the mistaken call, or of making the communicator
-  std::string other;                      ///< text of an exception that is no chorale::error
+  std::optional<chorale::error> failure;  ///< of the incorrect call, or of making the communicator
+  std::string other;                      ///< text of an exception other than chorale::error
   std::optional<chorale::error> later;    ///< of a barrier afterwards
   std::chrono::steady_clock::duration took{};
 
@@ -90,9 +90,9 @@ inline void check_all_right(const outcomes& all) {
   }
 }
 
-/// Each of `size` ranks makes a `Comm`, runs `body(comm)`, and then tries a barrier, so that one that has
-/// nothing to complain of stays until the others have seen the mistake. Assertions of the test framework are
-/// not for `body`: they are not thread-safe.
+/// Each of `size` ranks makes a `Comm`, runs `body(comm)`, and then tries a barrier, so that a rank without
+/// an error stays until the others have detected the mistake. `body` must not use assertions of the test
+/// framework, which are not thread-safe.
 template <class Comm>
 outcomes run(int size, const chorale::config& c, support::action<Comm> body) {
   outcomes all(static_cast<std::size_t>(size));

@@ -1,4 +1,4 @@
-// The harness itself: it sees a mismatch on every rank, and nothing where nothing is wrong.
+// The harness itself: it detects a mismatch on every rank, and no error in correct calls.
 #include "harness.hpp"
 
 using chorale::errc;

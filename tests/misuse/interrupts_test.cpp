@@ -1,5 +1,5 @@
-// Programs with interval timers: system calls of the library end early all the time, on whatever thread, and
-// each call gives the right results all the same.
+// Programs with interval timers: signals interrupt the library's system calls frequently, on every thread,
+// and each call still gives correct results.
 #include <atomic>
 #include <csignal>
 #include <sys/time.h>
@@ -13,7 +13,7 @@ namespace {
 
 std::atomic<long> ticks{0};
 
-/// A signal every 50 us, after which no system call goes on by itself.
+/// A signal every 50 us, without restart of interrupted system calls.
 class timer {
  public:
   timer() {

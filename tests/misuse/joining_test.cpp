@@ -1,4 +1,5 @@
-// Bootstraps that tell nonsense, a rank that cannot join, and a handler of stall reports that goes too far.
+// Bootstraps that return invalid values, a rank that cannot join, and a handler of stall reports that makes
+// calls or throws.
 #include <atomic>
 #include <thread>
 
@@ -11,7 +12,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// A bootstrap of a user's own that says what it is told to.
+/// A user's bootstrap with given answers.
 struct own_bootstrap {
   int my_rank = 0;
   int ranks = 1;

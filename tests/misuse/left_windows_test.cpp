@@ -1,5 +1,4 @@
-// Windows that an exception ends: memory of one that has ended is nobody's any more, and no more is said of
-// it than is true.
+// Windows destroyed by an exception: no rank accesses the memory afterwards, and errors are accurate.
 #include <algorithm>
 #include <atomic>
 #include <optional>
@@ -21,7 +20,7 @@ TEMPLATE_TEST_CASE("a window that one rank leaves by an exception is out of the 
     const int victim = size / 2;
     constexpr std::size_t count = 5000;
     std::vector<number> memory(count, untouched);
-    // The rest of its pages is none of the window.
+    // The rest of its pages does not belong to the window.
     const auto exposed = std::span{memory}.subspan(100, count - 200);
     std::atomic<int> ready{0};
     std::atomic<bool> gone{false};
@@ -94,7 +93,7 @@ TEMPLATE_TEST_CASE("a window that all ranks leave by an exception harms nothing"
 
 TEMPLATE_TEST_CASE("a window that is left while its puts are under way does its communicator no harm",
                    "[misuse]", MISUSE_TRANSPORTS) {
-  // The peer answers only from inside its calls, and comes late: the window waits for it.
+  // The peer answers only from inside its calls, and is late: the window waits for it.
   auto c = misuse::settings();
   c.service = chorale::service_policy::off;
   const auto all = misuse::run<chorale::communicator<TestType>>(2, c, [](auto& comm) {
@@ -123,7 +122,7 @@ TEMPLATE_TEST_CASE("a window that is left while its puts are under way does its 
     comm.barrier();
   });
   INFO(misuse::describe(all));
-  // On a machine that stalls the puts may not be over in the time that a window has for them.
+  // On a machine that stalls, the puts may exceed the time that a window waits for them.
   for (const auto& one : all)
     if (one.failed()) CHECK(one.says({"window on rank 0", "left by an exception", "under way"}));
 }

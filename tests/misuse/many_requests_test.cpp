@@ -1,4 +1,4 @@
-// Many requests, of several communicators: waited for together, with failures among them.
+// Many requests of several communicators, awaited together, with failures among them.
 #include <atomic>
 #include <cstdint>
 #include <span>
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]
     if (!chorale::test_all(all) || !chorale::test_all(std::span<request>{}))
       throw std::runtime_error("nothing is left, and it is not over");
 
-    // A rank that does nothing but progress gets everybody on.
+    // A rank that only calls progress lets all ranks advance.
     auto late = second->ibarrier();
     if (comm.rank() == 0)
       while (!late.test()) std::this_thread::yield();
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misu
     second->barrier();  // a rank that was still in duplicate() would fail in it
     std::vector<std::uint64_t> data(40'000, 1);
     std::vector<request> all;
-    // On the first communicator rank 0 makes another call than the others.
+    // On the first communicator rank 0 makes a different call.
     all.push_back(comm.rank() == 0 ? comm.iallreduce(std::span{data}.first(1), chorale::sum)
                                    : comm.ibarrier());
     all.push_back(second->iallreduce(std::span{data}.subspan(1), chorale::sum));

@@ -1,5 +1,5 @@
-// Buffers that are not there, blocks that would be written twice, and counts of buffers that stand for none:
-// refused on the rank that gives them, before anything is sent.
+// Null buffers, blocks that would be written twice, and nonzero counts without a buffer: rejected on the
+// calling rank, before anything is sent.
 #include <vector>
 
 #include <chorale/core/elements.hpp>
@@ -12,7 +12,7 @@ using chorale::nothing;
 
 namespace {
 
-/// Each rank makes `call(comm)`, which is refused with `words`; afterwards all is as it was.
+/// Each rank makes `call(comm)`, which is rejected with `words`, without other effects.
 template <class Transport, class Call>
 void check_refused(const std::vector<std::string>& words, Call&& call) {
   for (const int size : misuse::group_sizes) {
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUS
     const std::vector<std::size_t> ones(ranks(c), 1);
     c.alltoallv(in, ones, out, ones, {}, std::vector<std::size_t>(ranks(c), 0));
   });
-  // What is only read may be read twice, empty blocks are anywhere, and the order is free.
+  // Blocks that are only read may overlap, empty blocks may be anywhere, and the order is arbitrary.
   const auto all = misuse::run<TestType>(4, [](auto& c) {
     std::vector<int> in{c.rank()};
     std::vector<int> out(4);
@@ -146,18 +146,18 @@ TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUS
   for (const auto& one : all) CHECK_FALSE(one.failed());
 }
 
-TEST_CASE("sizes are told in elements where there is no buffer", "[misuse]") {
+TEST_CASE("errors give sizes in elements if there is no buffer", "[misuse]") {
   const auto all = misuse::run<chorale::transport::rc>(
       4, [](auto& c) { c.gather(std::vector<int>(5), nothing, c.rank()); });
   INFO(misuse::describe(all));
   for (const auto& one : all) CHECK(one.says({"20 elements are needed where 0 are given"}));
 }
 
-TEST_CASE("sizes that are more than can be counted are told as they are", "[misuse]") {
+TEST_CASE("errors give sizes correctly even if their bytes overflow", "[misuse]") {
   const auto all = misuse::run<chorale::transport::rc>(4, [](auto& c) {
     int one = 0;
     std::vector<int> out(2);
-    const std::span many{&one, std::size_t{1} << 61};  // of each rank, in all 2^65 bytes
+    const std::span many{&one, std::size_t{1} << 61};  // per rank, 2^65 bytes in total
     if (c.rank() % 2 == 0)
       c.allgather(many, out);
     else
@@ -176,7 +176,7 @@ TEST_CASE("sizes that are more than can be counted are told as they are", "[misu
   CHECK(more[0].says({"4611686018427387904 elements of 4 bytes are more than memory can hold"}));
 }
 
-TEST_CASE("a window of a negative size says which", "[misuse]") {
+TEST_CASE("the error of a window with a negative size gives the size", "[misuse]") {
   const auto all = misuse::run<chorale::transport::rc>(2, [](auto& c) {
     chorale::window<int, std::remove_reference_t<decltype(c)>> w{c, -3};
   });

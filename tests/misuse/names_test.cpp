@@ -1,4 +1,4 @@
-// A communicator with a name: every error of it says which one it was.
+// A communicator with a name: every error contains the name.
 #include <utility>
 #include <vector>
 

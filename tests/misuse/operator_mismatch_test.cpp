@@ -1,4 +1,4 @@
-// Ranks that reduce by different operators which a compiler may spell alike.
+// Ranks that reduce by different operators with possibly equal type names.
 #include <chorale/core/named.hpp>
 
 #include "harness.hpp"

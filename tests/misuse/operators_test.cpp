@@ -1,5 +1,5 @@
-// Operators of users that throw: the exception leaves the call as it is, its communicator is of no more use,
-// and the other ranks are told why at once.
+// Operators of users that throw: the exception leaves the call unchanged, the communicator is poisoned, and
+// the other ranks are notified at once.
 #include <atomic>
 #include <stdexcept>
 
@@ -13,7 +13,7 @@ struct refused : std::domain_error {
   using std::domain_error::domain_error;
 };
 
-/// Adds, and throws from its `patience`th call on, on one rank: the first that comes so far.
+/// Adds, and throws from its `patience`th call on, but only on the first rank that reaches it.
 struct capricious {
   int rank;
   std::atomic<int>* thrower;  ///< -1: none yet
@@ -66,7 +66,7 @@ TEMPLATE_TEST_CASE("an operator that throws", "[misuse]", MISUSE_TRANSPORTS) {
         for (std::size_t r = 0; r < all.size(); ++r) {
           CAPTURE(r);
           const bool threw = static_cast<int>(r) == thrower;
-          // Among the others some may have what they need before they hear of it.
+          // Some of the others may complete before they receive the failure notice.
           const auto& told = all[r].failure ? all[r].failure : all[r].later;
           if (threw) CHECK(all[r].other == "not to my taste");
           REQUIRE(all[r].later);

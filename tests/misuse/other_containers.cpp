@@ -1,5 +1,5 @@
-// Compiled with libstdc++'s debug mode, whose containers are not those of the library: whatever a program
-// does first is an error that says so.
+// Compiled with libstdc++'s debug mode, whose containers differ from the library's: the first use of the
+// library, whatever it is, throws an error that says so.
 #include <functional>
 #include <memory>
 #include <string>

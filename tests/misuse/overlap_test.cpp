@@ -1,4 +1,4 @@
-// Buffers of one call that overlap: in place where that has a meaning, else refused before anything is sent.
+// Overlapping buffers of one call: in place if that is defined, otherwise rejected before anything is sent.
 #include <cstddef>
 #include <functional>
 #include <numeric>
@@ -20,7 +20,7 @@ int element(int from, int to, std::size_t i) {
   return from * 1'000'000 + to * 100'000 + static_cast<int>(i % 100'000);
 }
 
-/// What rank `from` has for all ranks, or what `to` gets of all.
+/// The data of one rank for all ranks, or from all ranks.
 std::vector<int> row(int size, std::size_t n, const std::function<int(int, std::size_t)>& of) {
   std::vector<int> all;
   for (int r = 0; r < size; ++r)
@@ -32,7 +32,7 @@ void want(bool right, const std::string& what) {
   if (!right) throw std::runtime_error(what + " is wrong");
 }
 
-/// Each call in place, with blocks of n elements, against what it must give.
+/// Each call in place, with blocks of n elements, compared with the expected results.
 template <class Comm>
 void in_place(Comm& comm, std::size_t n) {
   const int size = comm.size();
@@ -137,7 +137,7 @@ TEMPLATE_TEST_CASE("buffers of one call that overlap in part", "[misuse]", MISUS
         const std::span<int> everything{memory};
         const auto large = everything.subspan(0, n * ranks);
         const auto shifted = everything.subspan(1, n * ranks);
-        // One block that is no rank's own: it begins in the middle of one.
+        // A block that begins in the middle of a rank's block.
         const auto stray = everything.subspan(n / 2, n);
         std::string& mine = wrong[static_cast<std::size_t>(comm.rank())];
         const auto refused = [&](const char* what, const auto& action) {
@@ -164,13 +164,13 @@ TEMPLATE_TEST_CASE("buffers of one call that overlap in part", "[misuse]", MISUS
         refused("reduce", [&] { comm.reduce(large, shifted, chorale::sum, comm.rank()); });
       });
       INFO(describe(all));
-      for (const auto& one : all) CHECK_FALSE((one.failed() || one.later));  // nothing was sent, nobody waits
+      for (const auto& one : all) CHECK_FALSE((one.failed() || one.later));  // nothing was sent
       for (const auto& text : wrong) CHECK(text == "");
     }
   }
 }
 
-TEST_CASE("a rank alone moves its own block to where it overlaps what it sends", "[misuse]") {
+TEST_CASE("a single rank moves its own block to an overlapping place", "[misuse]") {
   const auto outcomes =
       misuse::run<chorale::communicator<chorale::transport::rc>>(1, misuse::settings(), [](auto& comm) {
         std::vector<int> all{1, 2, 3, 4, 5, 6, 7};

@@ -1,4 +1,4 @@
-// Parts of a communicator: what ranks ask for that cannot be, parts that end early or late, and many of them.
+// Parts of a communicator: invalid requests, parts that end early or late, and many parts.
 #include <cstdint>
 #include <fcntl.h>
 #include <memory>
@@ -47,7 +47,7 @@ TEMPLATE_TEST_CASE("parts that ranks do not agree on are refused on all ranks, a
         CHECK(!one.later);
       }
     };
-    // Another order; another rank; one that does not give the list it stands in; one that was left out.
+    // A different order; a different rank; a listed rank that passes a different list; an omitted rank.
     disagree([](int rank) { return rank == 0 ? list{0, 1} : list{1, 0}; });
     disagree([&](int rank) { return rank == 0 ? list{0} : list{0, rank}; });
     disagree([](int rank) { return rank == 1 ? list{} : list{0, 1}; });
@@ -57,7 +57,7 @@ TEMPLATE_TEST_CASE("parts that ranks do not agree on are refused on all ranks, a
         try {
           static_cast<void>(comm.subgroup(ranks));
         } catch (const error&) {
-          // On every rank alike, before anything was sent.
+          // On every rank, before anything is sent.
           comm.barrier();
           throw;
         }
@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("parts of one rank and of none, parts of parts, and parents t
       const std::vector<int> first{0};
       const auto only = comm.subgroup(first);
       expect((me == 0) == static_cast<bool>(only), "a part of rank 0 is another's");
-      // The same colour, other keys, in the order of the keys.
+      // The same colour with different keys, in the order of the keys.
       auto whole = comm.split(7, -me);
       expect(whole->rank() == comm.size() - 1 - me, "keys are in another order");
       auto half = whole->split(me % 2);
@@ -184,7 +184,7 @@ TEMPLATE_TEST_CASE("parts are made and used while calls of the parent are pendin
         int sum = 0;
         for (int r = me % 2; r < comm.size(); r += 2) sum += r;
         expect(sum_over(*part, me) == sum, "a part is wrong while its parent works");
-        // In another order on odd ranks.
+        // In a different order on odd ranks.
         if (me % 2 == 0) {
           pending.wait();
           of_part.wait();
@@ -221,7 +221,7 @@ TEMPLATE_TEST_CASE("dozens of parts at once, and again, cost no more descriptors
       comm.barrier();
       left.push_back(open_descriptors());
     }
-    // Peers of soft0 keep ends of event pipes for a while, at most as many as there were at once.
+    // Peers of soft0 keep ends of event pipes for a while, at most the peak number.
     expect(left.back() <= left.front() + 2 * parts,
            "descriptors of parts are left over: " + std::to_string(left.front()) + ", then " +
                std::to_string(left.back()));
@@ -243,8 +243,7 @@ TEST_CASE("parts under a limit of two connections", "[misuse]") {
   }
 }
 
-TEST_CASE("groups of threads that cannot be are refused, and the cause of a failure is what is thrown",
-          "[misuse]") {
+TEST_CASE("invalid groups of threads are rejected, and the cause of a failure is thrown", "[misuse]") {
   for (const int size : {0, -1, std::numeric_limits<int>::min()}) {
     try {
       chorale::bootstrap::run_in_process(size, [](auto&) { FAIL("a rank of no group runs"); });

@@ -1,4 +1,4 @@
-// Plans that are started twice, waited for in vain, dropped while they run, or used when it is too late.
+// Plans that are started twice, awaited in vain, destroyed while they run, or used too late.
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("a start too many, a wait too many, and a plan of nothing", "
         expect_in(again, {"communicator 'solver'", "the plan of allreduce of 8 bytes" + here, "call wait()"});
       sum.wait();
       expect_in(refusal([&] { sum.wait(); }), {"the plan of allreduce"});
-      // What was refused has changed nothing.
+      // The rejected start has changed nothing.
       sum.run();
       misuse::expect(data[1] == comm.size() * comm.size(), "the sum is wrong");
 
@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("a plan outlives its communicator, and cannot be started then
       expect_in(refusal([&] { idle.start(); }),
                 {"the plan of allreduce of 160000 bytes on rank " + std::to_string(comm.rank()),
                  "its communicator has ended"});
-      // It was brought to its end, or withdrawn where the others had left before.
+      // It was completed, or withdrawn if the others had left before.
       try {
         running.wait();
       } catch (const chorale::error& e) {
@@ -165,9 +165,9 @@ TEMPLATE_TEST_CASE("a plan of a failed communicator says why", "[misuse]", MISUS
     plan sum = comm.plan_allreduce(data, chorale::sum);
     plan text = comm.plan_broadcast(data);
     try {
-      // The others may have failed in their second call before a rank has seen the end of its first.
+      // The others may fail in their second call before a rank has completed its first.
       sum.run();
-      // Rank 2 starts another call than the others.
+      // Rank 2 starts a different call.
       (comm.rank() == 2 ? text : sum).run();
       comm.barrier();
     } catch (const chorale::error& e) {
@@ -196,7 +196,7 @@ TEMPLATE_TEST_CASE("a plan is started inside a call of its communicator", "[misu
       }
       return a + b;
     };
-    // Evaluated on one rank at least, whatever the algorithm.
+    // Evaluated on at least one rank with every algorithm.
     comm.allreduce(data, add);
     const int somewhere = comm.allreduce(refused ? 1 : 0, chorale::sum);
     misuse::expect(somewhere > 0, "an operator has started a plan of its own communicator");
@@ -226,7 +226,7 @@ TEST_CASE("a plan in another thread", "[misuse]") {
       support::await("the other thread has tried", [&] { return tried.load(); });
       first.run();
     }
-    // When nothing is pending, the communicator may be handed on, and its plans with it.
+    // When nothing is pending, another thread may use the communicator and its plans.
     std::async(std::launch::async, [&] { second.run(); }).get();
   }));
   CHECK_THAT(said, Catch::Contains("thread"));

@@ -10,7 +10,7 @@ using chorale::errc;
 
 namespace {
 
-/// True if `call` throws errc::misuse and speaks of fork().
+/// True if `call` throws errc::misuse with a text that mentions fork().
 template <class Call>
 bool is_refused(Call&& call) {
   try {
@@ -74,7 +74,7 @@ TEMPLATE_TEST_CASE("an operator that destroys its communicator", "[misuse]", MIS
       }
     });
     INFO(misuse::describe(all));
-    // It goes on as far as it can: peers that have heard of it may have left already.
+    // It continues as far as possible: peers that were notified may have left already.
     CHECK((!all[0].failed() || all[0].is(errc::peer_lost)));
     for (std::size_t r = 1; r < all.size(); ++r) {
       CHECK(all[r].is(errc::misuse));

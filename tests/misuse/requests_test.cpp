@@ -1,5 +1,5 @@
-// Requests and communicators that end before their calls are over: whatever the peers do afterwards, nothing
-// writes into the buffers any more, and all ranks are told.
+// Requests and communicators destroyed before their calls are over: whatever the peers do, the buffers are
+// not written afterwards, and all ranks are notified.
 #include <atomic>
 #include <cstdint>
 #include <numeric>
@@ -27,8 +27,8 @@ using number = std::uint64_t;
 
 constexpr number of_others = 0xfeedfacecafebeef;
 
-/// Operands and results of one rank. `give_away` is what freeing them and giving them to somebody else is to
-/// a program, but that what is written into them afterwards is seen.
+/// Operands and results of one rank. `give_away` stands for freeing and reusing them, but makes later writes
+/// detectable.
 struct memory {
   explicit memory(std::size_t elements) : in(elements, 1), out(elements, 2) {}
   void give_away() {
@@ -87,11 +87,11 @@ chorale::config eager_zero_copy() {
   return c;
 }
 
-/// A mailbox message, one of several blocks, a zero-copy transfer.
+/// Lengths of a mailbox message, a message of several blocks, and a zero-copy transfer.
 constexpr std::size_t message_lengths[] = {3, 1500, 20'000};
 
-/// Rank `victim` begins an operation and leaves by an exception before the wait, while the others come
-/// `late`.
+/// Rank `victim` begins an operation and leaves by an exception before the wait, while the others enter the
+/// call `late`.
 template <class Comm>
 void check_exception(int size, std::size_t which, std::size_t count, int victim, bool late) {
   INFO(operations[which] << " of " << count << " elements on " << size << " ranks, victim " << victim
@@ -101,7 +101,7 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
   memory& lost = all[static_cast<std::size_t>(victim)];
   std::atomic<bool> gone{false};
   const auto outcomes = misuse::run<Comm>(size, eager_zero_copy(), [&](auto& comm) {
-    // With connections to all, whose peers need nobody's help to write.
+    // With connections to all, over which peers write without help.
     memory first{static_cast<std::size_t>(size)};
     begin(comm, 4, first, 1, 0).wait();
     comm.barrier();
@@ -124,12 +124,12 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
   CHECK(lost.is_untouched());
   const bool all_right =
       std::none_of(outcomes.begin(), outcomes.end(), [](const auto& one) { return one.failed(); });
-  // Who has only to send, as the root of a broadcast or the first rank of a scan, may be over before the
-  // others come.
+  // A rank that only sends, such as the root of a broadcast or the first rank of a scan, may complete before
+  // the others enter the call.
   const bool only_sends = which == 0 || which == 7 || which == 8;
   if (late && !only_sends) CHECK_FALSE(all_right);
   if (all_right) return;
-  // Where one was withdrawn, all are told by which rank.
+  // If a call was withdrawn, all ranks get an error that names the withdrawing rank.
   for (const auto& one : outcomes) {
     CHECK(one.is(errc::poisoned));
     CHECK(one.says({"the request of ", "was destroyed on rank " + std::to_string(victim)}));
@@ -137,7 +137,7 @@ void check_exception(int size, std::size_t which, std::size_t count, int victim,
   }
 }
 
-/// Drops a request of the communicator whose call it is an operator of.
+/// An operator that destroys a request of its own communicator.
 struct dropping {
   std::vector<request>* kept;
   int operator()(int a, int b) const {
@@ -262,7 +262,7 @@ TEMPLATE_TEST_CASE("a request that is dropped inside a call of its communicator"
     auto running = comm.iallreduce(std::span{&one, 1}, dropping{&kept});
     kept.push_back(comm.iallreduce(std::span{&two, 1}, chorale::sum));
     running.wait();
-    // A rank that finds all operands at once combines before there is anything to drop: its call goes on.
+    // A rank that finds all operands at once combines before the request exists: its call continues.
     const bool has_dropped = kept.empty();
     if (has_dropped && two != 2) throw std::runtime_error("the dropped call has touched its buffer");
     comm.barrier();
@@ -303,8 +303,8 @@ TEMPLATE_TEST_CASE("assigning to a pending request brings its call to an end", "
 
 TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse][requests]",
                    MISUSE_TRANSPORTS) {
-  // Rank 0 gathers from all; rank 1 makes another call, which ends the gather at the root while rank 2 has
-  // been told where to write and has not come yet.
+  // Rank 0 gathers from all; rank 1 makes a different call, which ends the gather at the root after rank 2
+  // was sent the address to write to, but before rank 2 enters the call.
   memory lost{message_lengths[2] * 4};
   std::atomic<bool> gone{false};
   const auto outcomes = misuse::run<chorale::communicator<TestType, chorale::gather::flat>>(

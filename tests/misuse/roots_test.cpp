@@ -1,4 +1,4 @@
-// Ranks that name different roots: each error names both, where nothing was received as well.
+// Ranks that name different roots: each error names both roots, even if no message was received.
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/transport/ud.hpp>
 
@@ -10,7 +10,7 @@ using chorale::errc;
 
 namespace {
 
-/// Some rank sees the mismatch in the call or in the barrier behind it, and all hear of it by then.
+/// Some rank detects the mismatch in the call or in the barrier after it, and all are notified by then.
 void check_named(const misuse::outcomes& all) {
   INFO(misuse::describe(all));
   bool seen_here = false;
@@ -43,7 +43,7 @@ TEMPLATE_TEST_CASE("broadcast with different roots names both", "[misuse]", ROOT
 
 TEMPLATE_TEST_CASE("a message that no call has taken is an error of the next call", "[misuse]",
                    ROOTS_TRANSPORTS) {
-  // Both are roots: each has sent, and neither received.
+  // Both are roots: each has sent, and neither has received.
   for (const bool reduces : {false, true}) {
     check_named(misuse::run<TestType>(2, [reduces](auto& comm) {
       int data = 1;
@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("a rank that leaves after another call is a mismatch that nam
       chorale::communicator<TestType> comm{group, misuse::settings()};
       comm.barrier();
       try {
-        // Rank 1 ends its call and its communicator without a word to anybody.
+        // Rank 1 ends its call and its communicator without sending a message.
         if (comm.rank() == 1) return comm.exchange({}, {});
         int data = 0;
         comm.broadcast(data, 1);

@@ -1,4 +1,4 @@
-// Memory of an algorithm itself, which peers were told of, and an exception of the algorithm that ends it.
+// An algorithm's own memory, exposed to peers and destroyed by an exception of the algorithm.
 #include <atomic>
 #include <cstddef>
 #include <span>
@@ -18,7 +18,7 @@ namespace {
 constexpr std::size_t bytes_of_scratch = 1 << 16;
 constexpr std::byte of_the_call{1}, of_others{0x5a}, of_peers{7};
 
-/// What the ranks of one call, which are threads, tell each other beside it.
+/// State shared by the ranks of one call, which are threads.
 struct taking {
   std::vector<std::byte> memory = std::vector<std::byte>(bytes_of_scratch, of_the_call);
   std::atomic<bool> given_away{false};  ///< the memory has another owner
@@ -27,8 +27,8 @@ struct taking {
 };
 taking* current = nullptr;
 
-/// Stands for a vector in an algorithm. Its end gives the memory to somebody else, and lasts until the peers
-/// have done what they can.
+/// Stands for a vector in an algorithm. Its destructor gives the memory to a new owner, and waits until the
+/// peers have tried to write.
 class scratch {
  public:
   scratch() = default;
@@ -46,7 +46,8 @@ struct counted {
   ~counted() { ++current->tried; }
 };
 
-/// A barrier in which rank 0 tells all where its memory is, and throws; they write there afterwards.
+/// A barrier in which rank 0 sends all others the address of its memory, and throws; they write there
+/// afterwards.
 struct leaving {
   static constexpr auto implements = chorale::operation::barrier;
   template <class T>
@@ -82,7 +83,7 @@ struct leaving {
   }
 };
 
-/// The same, and rank 0 catches its exception and goes on as if nothing had been.
+/// The same, but rank 0 catches its exception and continues.
 struct going_on {
   static constexpr auto implements = chorale::operation::barrier;
   template <class T>
@@ -102,7 +103,7 @@ misuse::outcomes run(taking& here, int size, bool blocking) {
   here.peers = size - 1;
   current = &here;
   return misuse::run<chorale::communicator<Transport, Algorithm>>(size, misuse::settings(), [&](auto& comm) {
-    // So that transports which choose have connections.
+    // So that transports that choose paths have connections.
     for (int i = 0; i < 40; ++i) static_cast<void>(comm.allreduce(1));
     if (blocking)
       comm.barrier();

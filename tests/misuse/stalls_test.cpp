@@ -1,4 +1,4 @@
-// Programs that ask again and again instead of waiting: they are told of stalls, and of what ends a wait.
+// Programs that poll instead of waiting: they get stall reports, and the errors that would end a wait.
 #include <atomic>
 #include <span>
 #include <stdexcept>
@@ -17,7 +17,7 @@ namespace {
 
 constexpr const char* loops[] = {"test", "test_all", "wait_any", "progress"};
 
-/// Goes on until the request is over, as a program may that does not wait for it.
+/// Polls until the request is over, by one of the ways of a program.
 void loop(const std::string& how, request& pending) {
   const std::span all{&pending, 1};
   if (how == "wait_any") {
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("programs that poll are told of a stall", "[misuse][stalls]",
       auto c = misuse::settings();
       c.stall = 100ms;
       c.on_stall = [&](const chorale::stall_report& report) {
-        // On a busy machine a barrier may stall as well.
+        // On a busy machine a barrier may also stall.
         if (report.call.find("allreduce") == std::string::npos) return;
         ++reports[report.rank];
         if (report.others.size() != 2 || report.waited < 100ms ||
@@ -142,7 +142,7 @@ TEMPLATE_TEST_CASE("a stall handler that throws ends the loop", "[misuse][stalls
     INFO(how);
     auto c = misuse::settings();
     c.stall = 50ms;
-    // Where cores are scarce the first barrier may stall as well, on either rank.
+    // With few cores the first barrier may also stall, on either rank.
     static thread_local bool loops_now = false;
     c.on_stall = [](const chorale::stall_report&) {
       if (loops_now) throw std::runtime_error("that is enough");
@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("a stall handler that throws ends the loop", "[misuse][stalls
     });
     INFO(misuse::describe(all));
     CHECK(all[0].other == "that is enough");
-    // It may have all that it needs before it hears of it.
+    // Rank 1 may complete before it receives the failure notice.
     const auto& told = all[1].failure ? all[1].failure : all[1].later;
     REQUIRE(told);
     CHECK(std::string{told->what()}.find("that is enough") != std::string::npos);

@@ -1,4 +1,4 @@
-// Two threads in one communicator, and calls from inside a call: refused where they begin.
+// Two threads in one communicator, and calls from inside a call: rejected at their beginning.
 #include <atomic>
 #include <future>
 #include <thread>
@@ -13,7 +13,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// Calls `body` on a thread of its own and gives back the error that it threw, if any.
+/// Calls `body` on a separate thread and returns its error, if any.
 template <class Body>
 std::optional<chorale::error> on_another_thread(Body&& body) {
   std::optional<chorale::error> failure;
@@ -27,8 +27,8 @@ std::optional<chorale::error> on_another_thread(Body&& body) {
   return failure;
 }
 
-/// A barrier of all ranks, which rank 0 makes on a thread of its own. Meanwhile another one tries `intrude`;
-/// `refused` is what that threw, and `tried` lets the other ranks come.
+/// A barrier of all ranks, which rank 0 makes on a separate thread. Meanwhile another thread tries `intrude`;
+/// `refused` is its error, and `tried` lets the other ranks enter.
 template <class Comm, class Intrude>
 void intrude_into_barrier(Comm& comm, std::atomic<bool>& tried, std::optional<chorale::error>& refused,
                           Intrude&& intrude) {
@@ -49,8 +49,8 @@ void intrude_into_barrier(Comm& comm, std::atomic<bool>& tried, std::optional<ch
   innocent.get();
 }
 
-/// Rank 0 waits for the others in a barrier, on a thread of its own, while `intrude(comm)` is tried; returns
-/// what that threw. Everything ends right for all who keep to the rule.
+/// Rank 0 waits for the others in a barrier, on a separate thread, while `intrude(comm)` is tried; returns
+/// the error of that. The calls of all other threads must succeed.
 template <class Transport, class Intrude>
 void check_intruder(int size, Intrude&& intrude) {
   std::atomic<bool> tried{false};
@@ -115,7 +115,7 @@ TEMPLATE_TEST_CASE("nonblocking calls are completed by the thread that began the
       tried = true;
       pending.wait();
     }
-    // When nothing is pending, the communicator may be handed on.
+    // When nothing is pending, another thread may use the communicator.
     std::async(std::launch::async, [&] { comm.barrier(); }).get();
   });
   INFO(misuse::describe(all));

@@ -1,4 +1,4 @@
-// What the tests of windows share.
+// Common parts of the tests of windows.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ inline constexpr number untouched = 0xfeedfacecafebeef;
 [[noreturn]] inline void complain(const std::string& what) {
   throw std::runtime_error(what);
 }
-/// What `action` throws must be an error of `code` whose text has all of `words`.
+/// `action` must throw an error of `code` whose text contains all of `words`.
 template <class Action>
 void refused(chorale::errc code, const std::vector<std::string>& words, Action&& action) {
   try {

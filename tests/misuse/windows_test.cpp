@@ -1,4 +1,4 @@
-// Windows and device arrays: what is wrong is refused, and memory of one that has ended is nobody's any more.
+// Windows and device arrays: incorrect calls are rejected, and no rank accesses memory of one that has ended.
 #include <atomic>
 #include <cstdint>
 #include <limits>
@@ -61,7 +61,7 @@ TEMPLATE_TEST_CASE("what a window cannot do is refused before anything is sent",
         wrong("fetch_and_op", text, [&] { w.fetch_and_op(rank, 0, number{1}); });
         wrong("size", text, [&] { static_cast<void>(w.size(rank)); });
       }
-      // Nothing at the end of the memory, and nothing from nothing, is right.
+      // Zero bytes at the end of the memory, and from empty memory, are valid.
       w.put(0, 4, source.first(0));
       w.put(1, 0, source.first(0));
       w.fence();
@@ -121,9 +121,9 @@ TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told whic
       INFO(misuse::describe(all));
       for (const auto& one : all) {
         const std::string text = one.text();
-        // What a destructor finds the next call says.
+        // The next call throws an error that a destructor has detected.
         CHECK((one.is(errc::mismatch) || (one.later && one.later->code() == errc::mismatch)));
-        // A peer that has no core for a while cannot say what it is in.
+        // A peer without a core for a while cannot answer which call it is in.
         const bool unknown = text.find("it is another one") != std::string::npos;
         for (const auto& word : words) CHECK((unknown || text.find(word) != std::string::npos));
       }
@@ -145,7 +145,7 @@ TEMPLATE_TEST_CASE("ranks that meet at different points of windows are told whic
                                  (comm.rank() == 1 ? one : two).reset();
                                }),
          {"end of window 1", "end of window 2"});
-    // Of different elements: they are counted together.
+    // Windows of different element types are counted together.
     told(misuse::run<TestType>(size,
                                [](auto& comm) {
                                  window<number, comm_type> one{comm, std::size_t{1}};
@@ -197,7 +197,7 @@ TEMPLATE_TEST_CASE("calls from inside an operator of a window are refused, and c
       for (const float f : locked.local()) expect(f == 0, "an operator that failed has written");
       for (const number n : native.local()) expect(n == 0, "an operator that failed has written");
       native.fence();
-      // The lock is open.
+      // The lock is free.
       locked.fetch_and_op(target, 0, 1.0F);
       locked.fence();
       expect(locked.local()[0] == 1, "an addition is lost");
@@ -237,7 +237,7 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
           refused(errc::misuse, {"communicator has ended"},
                   [&] { static_cast<void>(w->notified(target, 0)); });
         }
-        // A new communicator may use the array as any memory.
+        // A new communicator may use the array like any memory.
         comm.broadcast(array.span(), 0);
         if (array_first) array = {};
         own.reset();
@@ -249,7 +249,7 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
 
 TEMPLATE_TEST_CASE("peers reach the exposed bytes of a window and no other byte of their pages", "[misuse]",
                    MISUSE_TRANSPORTS) {
-  // What no rank does that goes by the checks of the library: a region that is made larger on its way.
+  // An access that the library's checks would prevent: the sent region was enlarged.
   for (const int beyond : {-8, 8}) {
     std::vector<number> memory(64, untouched);
     const auto all = misuse::run<TestType>(2, [&](auto& comm) {

@@ -32,7 +32,7 @@ void require(bool is_so, const char* what) {
   if (!is_so) throw std::runtime_error(what);
 }
 
-/// Root's rights are needed; the driver skips the test if it reads this.
+/// Needs root's rights; the driver skips the test if it reads this line.
 void require_right(bool has, const char* to) {
   if (!has) throw std::runtime_error(fmt::format("skipped: no right to {}", to));
 }
@@ -77,7 +77,7 @@ void start_children() {
   }
 }
 
-/// A child of fork() says what it gets when it makes a communicator.
+/// A child of fork() reports the error of making a communicator.
 void make_one_in_child() {
   std::fflush(nullptr);
   const pid_t child = fork();
@@ -92,7 +92,7 @@ void make_one_in_child() {
   _exit(0);
 }
 
-/// What a thread that is to be cancelled works with, and how far it has come.
+/// The data and progress of a thread that will be cancelled.
 struct cancelled_call {
   communicator* comm;
   bool ended = false;
@@ -124,7 +124,7 @@ void cancel_in_call(communicator& comm) {
 
 std::jmp_buf before_call;
 
-/// The next call has to refuse: the one that was left is still in progress.
+/// The next call must be rejected: the abandoned call is still in progress.
 void jump_out_of_operator(communicator& comm) {
   std::vector<int> data(10, 1);
   std::vector<int> result(10);
@@ -139,7 +139,7 @@ void jump_out_of_operator(communicator& comm) {
 
 bool has_all_rights = true;
 
-/// All ranks on one core, where rank 0, with its service thread, has precedence: it has to sleep.
+/// All ranks on one core, on which rank 0 and its service thread have a higher priority: rank 0 must sleep.
 void take_precedence(bool is_first) {
   cpu_set_t set;
   CPU_ZERO(&set);

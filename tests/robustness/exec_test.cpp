@@ -1,4 +1,4 @@
-// A member that becomes another program by exec(): its process lives on, and its start time stays.
+// A member that becomes another program by exec(): its process keeps running, with the same start time.
 #include <cerrno>
 #include <fcntl.h>
 #include <sys/socket.h>
@@ -35,7 +35,7 @@ rc_options impatient() {
 
 }  // namespace
 
-TEST_CASE("A member that calls exec is silence to its peers", "[robustness]") {
+TEST_CASE("A member that calls exec becomes silent to its peers", "[robustness]") {
   const bool shared = GENERATE(true, false);
   INFO((shared ? "mapped" : "private") << " memory");
   node n;
@@ -78,7 +78,7 @@ TEST_CASE("A member that calls exec is silence to its peers", "[robustness]") {
   }
 }
 
-TEST_CASE("A lock held by a member that called exec can be had", "[robustness]") {
+TEST_CASE("A lock held by a member that called exec becomes available", "[robustness]") {
   node n;
   ibv_qp* a = make_qp(n, IBV_QPT_RC);
   ibv_qp* b = make_qp(n, IBV_QPT_RC);
@@ -119,7 +119,7 @@ TEST_CASE("A member that calls exec can join again as the same process", "[robus
     {
       node before;
       line.send(before.lid);
-      // Not closed: exec() takes the process out of the fabric.
+      // Not closed: exec() removes the process from the fabric.
       fcntl(ends[1], F_SETFD, 0);
       execl("/proc/self/exe", "robustness", member_word.data(), std::to_string(ends[1]).c_str(), nullptr);
     }

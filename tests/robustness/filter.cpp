@@ -38,7 +38,7 @@ int forbid(std::initializer_list<int> system_calls, int errnum) noexcept {
 
 int forbid_with(int system_call, unsigned flags, int errnum) noexcept {
   try {
-    // Of the argument the lower half, which comes first or second.
+    // The lower half of the argument, first or second by endianness.
     constexpr auto flags_at = offsetof(seccomp_data, args) +
                               (std::endian::native == std::endian::little ? 0 : sizeof(std::uint32_t));
     std::vector<sock_filter> code{

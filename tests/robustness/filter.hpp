@@ -5,11 +5,11 @@
 
 namespace robustness {
 
-/// From now on these system calls of this process (and of what it starts) fail with `errnum`. Returns 0, or
-/// the errno of the kernel that refuses the filter. Call it before there are threads.
+/// Makes these system calls of this process and its children fail with `errnum` from now on. Returns 0, or
+/// the kernel's errno if it refuses the filter. Call it before starting threads.
 int forbid(std::initializer_list<int> system_calls, int errnum) noexcept;
 
-/// The same of one call, if its first argument has any of the bits `flags`.
+/// The same for one call, if its first argument has any of the bits `flags`.
 int forbid_with(int system_call, unsigned flags, int errnum) noexcept;
 
 /// The calls that copy between processes.

@@ -1,4 +1,4 @@
-// What a set-up that fails must not leave behind.
+// Resources that a failed set-up must not leave behind.
 #pragma once
 
 #include <chrono>
@@ -13,7 +13,7 @@
 
 namespace robustness {
 
-/// What this process has, and must not have more of after a failure.
+/// Resources of this process, which must not increase by a failure.
 struct footprint {
   long descriptors;
   long threads;
@@ -40,7 +40,7 @@ inline footprint now() {
   return {entries("/proc/self/fd"), entries("/proc/self/task"), mappings, objects};
 }
 
-/// The same a while later: a thread that was joined may still be seen for a moment.
+/// The footprint a while later: a joined thread may remain visible for a moment.
 inline footprint settled(const footprint& before) {
   footprint seen = now();
   for (int i = 0; i < 200 && seen.threads != before.threads; ++i) {

@@ -1,4 +1,4 @@
-// fork() and its children: nothing they do or leave undone reaches the parent.
+// fork() and its children: nothing that they do affects the parent.
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -43,7 +43,7 @@ void use_afresh() {
   soft().destroy_qp(b);
 }
 
-/// Every verb on what was the parent's is refused, and none waits or takes anything of the parent's.
+/// Every verb on the parent's objects is rejected, without waiting and without effect on the parent.
 void try_parents_objects(node& n, ibv_qp* qp) {
   ibv_wc wc{};
   ibv_cq* cq = nullptr;
@@ -67,7 +67,7 @@ void try_parents_objects(node& n, ibv_qp* qp) {
 
 }  // namespace
 
-TEST_CASE("Children go on, exit, exec or join: the parent is as before", "[robustness]") {
+TEST_CASE("Children continue, exit, exec or join: the parent is unaffected", "[robustness]") {
   node n(4096, true);
   link_to_sitter line(n, true);
   line.check(0);
@@ -84,7 +84,7 @@ TEST_CASE("Children go on, exit, exec or join: the parent is as before", "[robus
     CHECK(forked.join() == "");
     line.check(round++);
   };
-  child_that([](wire&) {});  // exits, with all that exit() runs
+  child_that([](wire&) {});  // exits, with the handlers of exit()
   child_that([](wire&) { _exit(0); });
   child_that([&](wire&) { try_parents_objects(n, line.qp()); });
   child_that([&](wire&) {
@@ -96,8 +96,8 @@ TEST_CASE("Children go on, exit, exec or join: the parent is as before", "[robus
     execl("/bin/true", "true", nullptr);
     expect(false, "exec");
   });
-  child_that([](wire&) { use_afresh(); });  // and again, now that there were others
-  SECTION("A child that destroys what was the parent's") {
+  child_that([](wire&) { use_afresh(); });  // again, after other children
+  SECTION("A child that destroys the parent's objects") {
     child_that([&](wire&) {
       expect(soft().destroy_qp(line.qp()) == 0, "destroy_qp");
       expect(soft().destroy_cq(n.send_cq) == 0, "destroy_cq");

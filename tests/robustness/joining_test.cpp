@@ -1,5 +1,5 @@
-// One rank of three lacks something while it makes its communicator, each thing in turn: it says what, leaves
-// nothing behind, and the others are told at once instead of waiting for it.
+// One rank of three lacks a resource while it makes its communicator, each resource in turn: its error names
+// it, nothing is left behind, and the others are notified at once.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,16 +18,16 @@ namespace {
 constexpr int ranks = 3;
 constexpr int unlucky = 1;
 
-/// What became of one rank. No text is kept on the heap, whose objects are counted.
+/// The outcome of one rank. Keeps no text on the heap, whose objects are counted.
 struct fate {
   bool made = false;      ///< it has a communicator, and went through a barrier
-  bool no_error = false;  ///< what it threw is no chorale::error
+  bool no_error = false;  ///< its exception is not a chorale::error
   char text[700]{};
   long milliseconds = 0;
 };
 
 struct attempt {
-  bool failed = false;  ///< there was such a call
+  bool failed = false;  ///< a call of that number was made
   fate ranks[::ranks]{};
   footprint before{};
   footprint after{};
@@ -79,7 +79,7 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
                    MISUSE_TRANSPORTS) {
   using comm = chorale::communicator<TestType>;
   for (int i = 0; i < 2; ++i)
-    (void)try_once<comm>(shortage::call::bind, 1'000'000);  // what is made once and kept
+    (void)try_once<comm>(shortage::call::bind, 1'000'000);  // makes objects that are kept
   // Allocations are many; CHORALE_TEST_EVERY=1 has each of them fail.
   const bool every = std::getenv("CHORALE_TEST_EVERY") != nullptr;
   const long limit =
@@ -97,12 +97,12 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
           slowest = f.milliseconds;
           which = std::string{shortage::name(what)} + " " + std::to_string(nth) + ": " + f.text;
         }
-        // Silence would have told it as well, in the end.
+        // Otherwise the others noticed only the silence.
         CHECK(f.milliseconds < limit);
         INFO(f.text);
         if (!one.ranks[unlucky].made) {
           CHECK_FALSE(f.made);
-          // Where the bootstrap has no memory for its exchange, it is as if the rank had ended.
+          // If the bootstrap has no memory for its exchange, the rank seems to have ended.
           const bool no_exchange = what == shortage::call::allocate && r == unlucky && f.no_error;
           if (!no_exchange) CHECK(std::strstr(f.text, "rank 1") != nullptr);
           CHECK((no_exchange || !f.no_error));
@@ -121,12 +121,12 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
 
 namespace {
 
-/// What became of one rank's part, and of its parent afterwards.
+/// The outcome of one rank's part, and of its parent afterwards.
 struct parted {
   bool made = false;   ///< `take` gave it
   bool works = false;  ///< and it went through a barrier
   bool no_error = false;
-  bool sound = false;  ///< the parent goes on
+  bool sound = false;  ///< the parent still works
   char text[700]{};
 };
 
@@ -138,7 +138,7 @@ bool part_once(shortage::call what, long nth, parted (&all)[ranks]) {
     const auto note = [&](const char* text) { std::snprintf(mine.text, sizeof mine.text, "%s", text); };
     Comm parent{group, misuse::settings()};
     parent.barrier();
-    // A rank that is still in that barrier would fail in it with what follows.
+    // Otherwise the following could make a rank fail that is still in that barrier.
     static_cast<void>(group.exchange({}, std::chrono::milliseconds{0}));
     try {
       std::unique_ptr<Comm> made;
@@ -186,8 +186,8 @@ TEMPLATE_TEST_CASE("A rank that lacks something for its part tells the others, a
       for (int r = 0; r < ranks; ++r) {
         INFO("rank " << r << ": " << all[r].text);
         CHECK(all[r].works == all[unlucky].works);
-        // Without memory for the call itself that one fails, and the parent with it, maybe when it is over
-        // for others already.
+        // Without memory for the call itself, the call and the parent fail, possibly after the call has
+        // completed on other ranks.
         CHECK((all[r].made == all[r].works || what == shortage::call::allocate));
         CHECK((all[r].made || r == unlucky || std::strstr(all[r].text, "rank 1") != nullptr));
         CHECK((!all[r].no_error || (r == unlucky && what == shortage::call::allocate)));

@@ -1,5 +1,5 @@
-// Kills a member at a random moment, again and again, and looks at those who live on.
-// Usage: kill_loop [--rounds N] [--seconds S] [--seed X] [--copy auto|vm|bounce]; what comes first ends it.
+// Repeatedly kills a member at a random moment, and checks the survivors. Usage: kill_loop [--rounds N]
+// [--seconds S] [--seed X] [--copy auto|vm|bounce]; the first limit reached ends it.
 #include "kill_loop.hpp"
 
 #include <algorithm>
@@ -74,7 +74,7 @@ class loop {
     int round = 0;
     std::vector<report> settled;
     std::vector<report> last;
-    // Descriptors and memory are compared with what they were once every path had been taken.
+    // Descriptors and memory are compared with the values after every path was taken once.
     const int warm = std::min(8, options_.rounds / 4);
     for (; round < options_.rounds && elapsed() < options_.seconds; ++round) {
       last = one_round();
@@ -85,7 +85,7 @@ class loop {
     expect(left_in_shm() == 0, "something is left in /dev/shm");
     long growth = 0;
     for (std::size_t i = 0; i < settled.size(); ++i) {
-      // The last victim's may not have been closed yet.
+      // The last victim's descriptors may not be closed yet.
       expect(last[i].descriptors <= settled[i].descriptors + 6,
              fmt::format("survivor {}: {} descriptors after {} rounds, {} after {}", i, last[i].descriptors,
                          round, settled[i].descriptors, warm));
@@ -107,7 +107,7 @@ class loop {
         "{} KiB; {} receives were in a victim's hands\n",
         round, elapsed(), connected_, last[0].received + last[1].received,
         last[0].completed + last[1].completed, growth, lost);
-    // A buried peer keeps its entry, of about a KiB, and its range of addresses.
+    // A dead peer keeps its entry, of about a KiB, and its range of addresses.
     expect(growth < 512 + 2L * round, "memory of a survivor grows");
   }
 
@@ -119,7 +119,7 @@ class loop {
     for (std::size_t i = 0; i < 2; ++i) invitations.push_back(survivors_[i]->line().receive<invitation>());
     const bool churns = generator_() % 4 == 0;
     child victim([seed = generator_(), churns](wire& line) { attack(line, seed, churns); });
-    // A third dies within the time in which it joins and is introduced, the others afterwards.
+    // A third of the victims die while joining and being introduced, the others afterwards.
     const bool early = generator_() % 3 == 0;
     const auto moment = clock_type::now() + std::chrono::microseconds(generator_() % 8000);
     if (!churns)
@@ -135,7 +135,7 @@ class loop {
     return seen;
   }
 
-  /// Makes the connections, if the victim wants any before its moment has come.
+  /// Makes the connections that the victim requests before it is killed.
   void introduce(child& victim, const std::vector<invitation>& invitations, clock_type::time_point moment) {
     try {
       for (const invitation& each : invitations) victim.line().send(each);
@@ -173,7 +173,7 @@ class loop {
 
 int main(int count, char** words) {
   const options o = read(count, words);
-  // Large blocks apart from small ones, or holes in the heap would look like growth.
+  // Large blocks separate from small ones, since holes in the heap would look like growth.
   mallopt(M_MMAP_THRESHOLD, 32 * 1024);
   fmt::print("kill_loop --seed {} --copy {}\n", o.seed, o.copy);
   std::fflush(stdout);

@@ -1,4 +1,4 @@
-// Two survivors and a victim: what they tell each other through the controller.
+// Two survivors and a victim: the messages that they exchange through the controller.
 #pragma once
 
 #include <cstddef>
@@ -12,17 +12,17 @@ inline constexpr std::size_t block_bytes = 96 * 1024;  // more than one bounce
 inline constexpr std::size_t guard_bytes = 4096;
 inline constexpr std::size_t message_bytes = 3000;
 inline constexpr std::uint32_t kill_qkey = 0x4711;
-/// Of a word that survivor and victim add to: the survivor's half, the lower.
+/// The survivor's half, the lower, of a word to which survivor and victim add.
 inline constexpr std::uint64_t survivors_share = 0xffffffff;
 
-/// A survivor's word to the victim.
+/// The addresses that a survivor sends to the victim.
 struct invitation {
   std::uint32_t qpn;
   std::uint32_t datagram_qpn;
   std::uint32_t rkey;
   std::uint32_t word_key;
   std::uint64_t memory;  ///< guard, block, guard
-  std::uint64_t word;    ///< private memory, to which the other survivor adds as well
+  std::uint64_t word;    ///< private memory, to which the other survivor also adds
 };
 
 enum class command : std::uint32_t { pair, begin, connect, dead, quit };
@@ -32,14 +32,14 @@ struct order {
   bool shared;            ///< begin: memory that others can map
 };
 
-/// What a survivor says after each round.
+/// A survivor's report after each round.
 struct report {
   bool good;
   int descriptors;
   long anonymous_kib;
-  long received;   ///< messages and datagrams of the victim, all with the right bytes
-  long completed;  ///< requests to the victim that went well
-  long lost;       ///< quit: receives for datagrams that no completion tells of
+  long received;   ///< messages and datagrams of the victim, all with correct content
+  long completed;  ///< successful requests to the victim
+  long lost;       ///< quit: receives for datagrams without a completion
   char text[200];
 };
 
@@ -47,8 +47,8 @@ unsigned char message_byte(std::uint64_t number, std::size_t i) noexcept;
 
 /// Serves orders until it is told to quit or the controller ends.
 void survive(soft_test::wire& line, std::uint64_t seed, int number);
-/// Joins and attacks whoever invites it, in a way that `seed` chooses, until it is killed; or, if it
-/// `churns`, joins and leaves in a loop.
+/// Joins and sends requests to inviting survivors, chosen by `seed`, until killed; or, if `churns`, joins and
+/// leaves in a loop.
 void attack(soft_test::wire& line, std::uint64_t seed, bool churns);
 
 }  // namespace robustness

@@ -1,5 +1,4 @@
-// A member that lives on: its own traffic with the other survivor stays right, and the victim's end is an
-// error.
+// A surviving member: its traffic with the other survivor stays correct, and the victim's death is an error.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -22,7 +21,7 @@ constexpr std::uint64_t receive_slots = 32;
 constexpr std::uint64_t of_victim = 1'000'000;  ///< added to the id of receives for the victim's messages
 constexpr double patience_s = 20;
 
-/// What is there for one victim.
+/// The objects for one victim.
 struct visit {
   visit(node& here, bool shared)
       : target(here, block_bytes + 2 * guard_bytes, shared),
@@ -104,7 +103,7 @@ class survivor {
     r.lost = lost_;
     if (o.what != command::begin || !r.good) line_.send(r);
     if (o.what != command::quit || !r.good) return r.good;
-    line_.receive<char>();  // the other one may still be writing here
+    line_.receive<char>();  // the other survivor may still be writing here
     return false;
   }
 
@@ -126,7 +125,7 @@ class survivor {
     visit_->connected = true;
   }
 
-  /// Writes to the other survivor, reads back, adds to the word that both and the victim add to.
+  /// Writes to the other survivor, reads back, and adds to the word shared by both and the victim.
   void talk_to_twin() {
     if (other_.qpn == 0) return;
     const std::size_t bytes = 1 + generator_() % block_bytes;
@@ -207,7 +206,7 @@ class survivor {
     ++received_;
   }
 
-  /// The victim is dead: requests to it fail as they should, and all that was there for it goes.
+  /// The victim is dead: requests to it must fail; destroys the objects for it.
   void bury() {
     const auto end = std::chrono::steady_clock::now() + std::chrono::duration<double>(patience_s);
     while (visit_->connected && (!visit_->failed || visit_->pending != 0)) {
@@ -223,7 +222,7 @@ class survivor {
     for (int i = 0; i < 3; ++i) talk_to_twin();
   }
 
-  /// What is still posted for datagrams comes back flushed; what a victim had taken does not.
+  /// Receives still posted for datagrams complete as flushed, except those that a victim had taken.
   void finish() {
     drain();
     ibv_qp_attr a{};

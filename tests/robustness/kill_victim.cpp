@@ -1,4 +1,4 @@
-// The member that is killed, in the midst of whatever it does.
+// The member that is killed, at an arbitrary point.
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -88,13 +88,13 @@ class attacker {
   }
 
  private:
-  /// A queue pair with messages of its own. A request takes the next of them, whether it sends it or not, and
-  /// keeps it until it has completed. Requests of one queue pair complete in order; those of others do not
-  /// wait for them, so that a pool for all of them would need to know which of its messages are free.
+  /// A queue pair with its own message buffers. A request takes the next buffer, whether it is sent or not,
+  /// and keeps it until completion. Requests of one queue pair complete in order, but independently of other
+  /// queue pairs, so that a common pool would have to track its free buffers.
   struct sender {
     sender(node& here, ibv_qp* its) : qp(its), messages(here, count * message_bytes, true) {}
     bool is_free() const { return posted - completed < count; }
-    /// Writes the message of the next request, and gives its place.
+    /// Writes the message of the next request, and returns its buffer.
     std::size_t fill(std::uint64_t number) const {
       const std::size_t at = posted % count * message_bytes;
       for (std::size_t i = 8; i < message_bytes; ++i) messages.data[at + i] = message_byte(number, i);
@@ -154,7 +154,7 @@ class attacker {
   }();
   ibv_ah* all_ = nullptr;
   ibv_ah* one_ = nullptr;
-  std::vector<std::unique_ptr<sender>> senders_;  ///< of datagrams, to each survivor
+  std::vector<std::unique_ptr<sender>> senders_;  ///< for datagrams to each survivor
   std::array<invitation, 2> targets_{};
 };
 

@@ -32,7 +32,7 @@ bool ended = false;
 enum class way { returns, throws, exits, exits_at_once };
 struct child_ends {};
 
-/// Waits for a child that must end soon, and well.
+/// Waits for a child that must end soon, and successfully.
 void join(pid_t child, const std::string& which) {
   int status = 0;
   const auto until = std::chrono::steady_clock::now() + std::chrono::seconds{80};
@@ -62,7 +62,7 @@ void must_be_refused(const char* what, Call&& call) {
   _exit(3);
 }
 
-/// Holds the lock that the service thread takes, as that does now and then.
+/// Holds the lock of the service thread, as that thread does occasionally.
 template <class Comm>
 class held_lock {
  public:
@@ -82,7 +82,7 @@ class held_lock {
     enough_.release();
     holder_.join();
   }
-  /// In a child, which has no such thread.
+  /// Call it in a child, which has no such thread.
   void forget() { holder_.detach(); }
 
  private:
@@ -106,7 +106,7 @@ bool end_copies(way how, const std::string& which) {
   chorale::window<int, comm_type> window{comm, 100};
   window.put(comm.rank(), 0, 5);
   window.fence();
-  // It cannot be over before all have begun it, and they begin it after the fork.
+  // The call cannot complete before all ranks have begun it, which they do after the fork.
   auto request = comm.rank() == 0 ? part->iallreduce(data, sums, chorale::sum) : chorale::request{};
   std::optional<held_lock<comm_type>> service{comm};
   std::fflush(nullptr);
@@ -233,7 +233,8 @@ struct application {
   }
 } global;
 
-/// Looks all the time at the standard streams that are closed: whatever is there cannot be read or written.
+/// Continuously checks the descriptors of the closed standard streams: a descriptor there must be neither
+/// readable nor writable.
 class stream_guard {
  public:
   stream_guard() {
@@ -252,7 +253,7 @@ class stream_guard {
     stop_.store(true);
     if (watch_.joinable()) watch_.join();
   }
-  /// @throws std::runtime_error if any was open.
+  /// @throws std::runtime_error if any was readable or writable.
   void check() {
     finish();
     if (seen_.load() >= 0)
@@ -270,7 +271,7 @@ class stream_guard {
 
 void check_streams() {
   stream_guard guard;
-  // Those of libpmix are its own affair, but for their numbers.
+  // The library is not responsible for libpmix's descriptors, except for their numbers.
   const chorale::bootstrap::pmix launched;
   std::vector<bool> before(1000);
   for (int fd = 0; fd < 1000; ++fd) before[static_cast<std::size_t>(fd)] = fcntl(fd, F_GETFD) >= 0;
@@ -300,7 +301,7 @@ std::uint64_t blocked_by(const std::filesystem::path& task) {
   std::ifstream file{task / "status"};
   for (std::string line; std::getline(file, line);)
     if (line.starts_with("SigBlk:")) return std::stoull(line.substr(7), nullptr, 16);
-  return ~std::uint64_t{0};  // it has ended
+  return ~std::uint64_t{0};  // the task has ended
 }
 
 void check_signals() {

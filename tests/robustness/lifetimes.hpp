@@ -1,4 +1,4 @@
-// Where processes begin and end: modes of ranks.cpp.
+// Begin and end of processes: modes of ranks.cpp.
 #pragma once
 
 #include <string_view>
@@ -15,7 +15,7 @@ namespace robustness {
 ///   signals          signals that the program blocks, now or later, are kept for it
 bool run_lifetime(std::string_view mode, int number);
 
-/// True in a child that has ended all its copies: it has nothing to do any more.
+/// True in a child that has ended all its copies and has nothing left to do.
 bool is_ended_child();
 
 }  // namespace robustness

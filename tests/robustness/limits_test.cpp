@@ -1,4 +1,4 @@
-// Limits of the system that are too small: an error that names the remedy, and nobody is taken for dead.
+// System limits that are too small: an error that names the remedy, and no peer is considered dead.
 #include <cerrno>
 #include <fcntl.h>
 #include <poll.h>
@@ -33,7 +33,7 @@ void limit(int resource, rlim_t value) {
   expect(setrlimit(static_cast<__rlimit_resource>(resource), &both) == 0, "setrlimit");
 }
 
-/// soft0 cannot be opened, and the error says `word`.
+/// Expects that soft0 cannot be opened, with an error that contains `word`.
 void expect_refusal(const std::string& word) {
   try {
     const auto device = chorale::verbs::device::open("soft0");
@@ -45,7 +45,7 @@ void expect_refusal(const std::string& word) {
   expect(false, "soft0 opens");
 }
 
-/// Open descriptors until there are only `spare` left.
+/// Opens descriptors until only `spare` are left.
 std::vector<int> use_up(std::size_t spare) {
   std::vector<int> used;
   for (int fd = 0; (fd = open("/dev/null", O_RDONLY | O_CLOEXEC)) >= 0;) used.push_back(fd);
@@ -64,7 +64,8 @@ rc_options impatient() {
   return o;
 }
 
-/// A connection to the process behind `line` fails, and its error says `word`. Then what `mend` does helps.
+/// Expects that a connection to the process at `line` fails with an error that contains `word`, and succeeds
+/// after `mend`.
 void reach_in_vain(wire& line, const std::function<void()>& hinder, const std::function<void()>& mend,
                    const std::string& word) {
   node n;
@@ -95,7 +96,7 @@ void reach_in_vain(wire& line, const std::function<void()>& hinder, const std::f
 
 }  // namespace
 
-TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
+TEST_CASE("The error of a device that cannot be opened has the remedy", "[robustness]") {
   const auto refused = [](const child_main& f) {
     child tries(f);
     CHECK(tries.join() == "");
@@ -108,7 +109,7 @@ TEST_CASE("A device that cannot be opened says what to do", "[robustness]") {
     limit(RLIMIT_AS, 900U << 20);
     expect_refusal("ulimit -v");
   });
-  // Less than a thread's stack, which is larger than any that threads of other tests have left behind.
+  // Less than a thread's stack, which is larger than any cached from threads of other tests.
   refused([](wire&) {
     pthread_attr_t large;
     expect(pthread_attr_init(&large) == 0 && pthread_attr_setstacksize(&large, 64U << 20) == 0 &&
@@ -176,7 +177,7 @@ TEST_CASE("A peer that cannot be reached for want of addresses", "[robustness]")
             [](wire& line) { sit(line); }) == "");
 }
 
-TEST_CASE("An event comes although there was no descriptor to send it by", "[robustness]") {
+TEST_CASE("An event arrives although there was no descriptor to send it", "[robustness]") {
   const auto sender = [](wire& line) {
     limit(RLIMIT_NOFILE, 200);
     node n;
@@ -224,7 +225,7 @@ TEST_CASE("An event comes although there was no descriptor to send it by", "[rob
   CHECK(run_pair(sender, receiver) == "");
 }
 
-TEST_CASE("A process without a descriptor to spare takes nobody for dead", "[robustness]") {
+TEST_CASE("A process without spare descriptors considers no peer dead", "[robustness]") {
   CHECK(run_pair(
             [](wire& line) {
               limit(RLIMIT_NOFILE, 200);
@@ -235,7 +236,7 @@ TEST_CASE("A process without a descriptor to spare takes nobody for dead", "[rob
               const auto used = use_up(0);
               for (unsigned i = 0; i < 20; ++i) {
                 living.check(i);
-                usleep(20'000);  // longer than the pause in which deaths are looked for
+                usleep(20'000);  // longer than the interval of checks for deaths
               }
               dying.process().kill();
               expect(dying.first_failure() == IBV_WC_RETRY_EXC_ERR, "the dead are dead all the same");

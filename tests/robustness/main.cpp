@@ -16,7 +16,7 @@ extern "C" const char* __tsan_default_options() {
 int main(int argc, char** argv) {
   if (argc == 3 && std::string_view{argv[1]} == robustness::member_word)
     return robustness::run_member(std::atoi(argv[2]));
-  // A fabric of its own: another run of these tests on this machine must not be seen.
+  // A separate fabric: other runs of these tests on this machine must stay invisible.
   setenv("CHORALE_SOFT_FABRIC", ("robust-" + std::to_string(getpid())).c_str(), 1);
   return support::run_tests(argc, argv);
 }

@@ -1,6 +1,5 @@
-// One rank has no memory: each allocation of its calls fails, alone or with those after it. That rank throws
-// or has right results, the others are told or have right results, and the communicator that was there before
-// goes on.
+// One rank has no memory: each allocation of its calls fails, alone or with later ones. That rank throws or
+// has correct results, the others get an error or correct results, and the earlier communicator still works.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -29,7 +28,7 @@
 
 namespace {
 
-/// What a rank's calls read and write: a program's own memory, which it has.
+/// The buffers of a rank's calls, allocated in advance.
 struct buffers {
   explicit buffers(int of, int ranks)
       : rank(of),
@@ -53,7 +52,7 @@ struct buffers {
   }
 };
 
-/// Calls; true if their results are right.
+/// Makes calls; true if their results are correct.
 template <class Comm>
 bool blocking(Comm& comm, buffers& b) {
   comm.allreduce(std::span{b.sum});
@@ -134,9 +133,9 @@ constexpr subject<Comm> subjects[]{{"blocking", &blocking<Comm>}, {"nonblocking"
                                    {"parts", &parts<Comm>},       {"planned", &planned<Comm>},
                                    {"sparse", &sparse<Comm>},     {"windows", &windows<Comm>}};
 
-/// What became of one rank. No text is kept on the heap, of which there is none.
+/// The outcome of one rank. Keeps no text on the heap, which is exhausted.
 struct fate {
-  bool no_copy = false;  ///< not even a communicator for this attempt: the one before left something behind
+  bool no_copy = false;  ///< no communicator for this attempt: the previous one left a failure behind
   bool failed = false;
   bool wrong = false;
   bool in_vain = false;       ///< it waited until its deadline, or until a peer had been silent for too long
@@ -153,7 +152,8 @@ struct fate {
   }
 };
 
-/// With CHORALE_TEST_EVERY=1 each allocation fails, which takes long; otherwise ever fewer of the later ones.
+/// With CHORALE_TEST_EVERY=1 each allocation fails in turn, which takes long; otherwise a decreasing share of
+/// the later ones.
 bool every() {
   static const bool is_wanted = std::getenv("CHORALE_TEST_EVERY") != nullptr;
   return is_wanted;
@@ -205,7 +205,7 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
             mine.note(e, mine.later);
           }
         }
-        // The unlucky rank's destructor would tell the others, too.
+        // The unlucky rank's destructor would also notify the others.
         meeting.arrive_and_wait();
       }
       if (rank == 0) {
@@ -219,7 +219,8 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
           CHECK_FALSE(one.no_copy);
           CHECK_FALSE(one.wrong);
           CHECK_FALSE(one.in_vain);
-          // A part or a window that cannot be made harms no other call; all else fails the communicator.
+          // A part or a window that cannot be made affects no other call; any other failure fails the
+          // communicator.
           CHECK(one.failed_later == all.front().failed_later);
         }
       }
@@ -229,7 +230,8 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
   });
 }
 
-/// All subjects on 2, 3 and 5 ranks, with 1, 2, 4 and all allocations that fail in a row, or a sixth of that.
+/// All subjects on 2, 3 and 5 ranks, with 1, 2, 4 and all allocations failing in a row, or a sixth of these
+/// cases.
 template <class Comm>
 void try_subjects(const chorale::config& settings) {
   static constexpr int sizes[]{2, 3, 5};
@@ -283,7 +285,7 @@ TEST_CASE("Without memory the built-in tuning table is not read in part", "[robu
       try {
         read = chorale::model::built_in_measurements().size();
       } catch (const std::bad_alloc&) {
-        // Who asks is told.
+        // The caller gets the exception.
       }
       is_reached = shortage::failing::has_failed();
     }

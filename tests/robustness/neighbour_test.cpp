@@ -1,4 +1,4 @@
-// What other processes of the machine, of this user or of others, put in the way of one that joins a fabric.
+// Obstacles that other processes, of this user or of others, can create for a process that joins a fabric.
 #include <cerrno>
 #include <cstddef>
 #include <cstdlib>
@@ -33,7 +33,7 @@ TEST_CASE("Neighbours", "[robustness]") {
 
 namespace {
 
-/// Takes an abstract name, as anybody may.
+/// Takes an abstract socket name, as any process may.
 unique_fd take_name(const std::string& name) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -46,7 +46,7 @@ unique_fd take_name(const std::string& name) {
   return fd;
 }
 
-/// The fabric that the calling process is to join.
+/// The fabric that the calling process will join.
 std::string prefix() {
   return name_prefix(std::getenv("CHORALE_SOFT_FABRIC"));
 }
@@ -55,7 +55,7 @@ std::string member_name(unsigned slot, pid_t pid, int fd) {
   return prefix() + "/" + std::to_string(slot) + "/" + std::to_string(pid) + "/" + std::to_string(fd);
 }
 
-/// A FIFO that tells when somebody opens it.
+/// A FIFO that detects when a process opens it.
 class watched_fifo {
  public:
   watched_fifo() {
@@ -79,7 +79,7 @@ class watched_fifo {
   unique_fd watch_;
 };
 
-/// Exchanges what a descriptor shows, all the time, and has names that lead to it.
+/// Continuously exchanges the file of a descriptor, to which socket names refer.
 void swap_for_ever(wire& line, const std::string& fifo) {
   const unique_fd memory{memfd_create("neighbour", MFD_CLOEXEC)};
   const unique_fd other{open(fifo.c_str(), O_PATH | O_CLOEXEC)};
@@ -99,7 +99,7 @@ void swap_for_ever(wire& line, const std::string& fifo) {
 
 }  // namespace
 
-TEST_CASE("A neighbour cannot make anybody open what it likes", "[robustness]") {
+TEST_CASE("A neighbour cannot make a process open arbitrary files", "[robustness]") {
   const watched_fifo bait;
   child neighbour([&](wire& line) { swap_for_ever(line, bait.path()); });
   neighbour.line().receive<char>();
@@ -112,7 +112,7 @@ TEST_CASE("A neighbour cannot make anybody open what it likes", "[robustness]") 
   CHECK(neighbour.join() == "");
 }
 
-TEST_CASE("Somebody else has the name of the start-up lock", "[robustness]") {
+TEST_CASE("Another process has the name of the start-up lock", "[robustness]") {
   const unique_fd taken = take_name(prefix() + "/lock");
   const auto victim = [](wire&) { const auto device = chorale::verbs::device::open("soft0"); };
   child one(victim);
@@ -121,7 +121,7 @@ TEST_CASE("Somebody else has the name of the start-up lock", "[robustness]") {
   CHECK(other.join() == "");
 }
 
-TEST_CASE("Names that somebody else has taken are no obstacle", "[robustness]") {
+TEST_CASE("Names taken by other processes are no obstacle", "[robustness]") {
   struct place {
     pid_t pid;
     int registry_fd;

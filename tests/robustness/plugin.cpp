@@ -5,7 +5,7 @@
 
 #include <chorale/chorale.hpp>
 
-/// Makes a communicator and calls; false, with a line on standard output, if anything is wrong.
+/// Makes a communicator and calls; false, with a line on standard output, on any error.
 extern "C" bool use_chorale();
 
 extern "C" bool use_chorale() {

@@ -1,4 +1,4 @@
-// What the processes of these tests run.
+// The programs of the processes of these tests.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace robustness {
 
-/// `PROGRAM member FD` is a member of the fabric that talks over the socket FD: `run_member`.
+/// `PROGRAM member FD` is a member of the fabric that communicates over socket FD: `run_member`.
 inline constexpr std::string_view member_word = "member";
 int run_member(int wire_fd) noexcept;
 
-/// Sends its address, is connected to the queue pair number that comes, says so, and holds still until `line`
-/// closes or speaks. `shared`: its memory can be mapped by others.
+/// Sends its address, connects to the queue pair number that it receives, confirms that, and stays idle until
+/// `line` closes or delivers a message. `shared`: others can map its memory.
 void sit(soft_test::wire& line, bool shared = true);
 
 /// A process that sits, and a connection to it whose data can be checked.
@@ -27,7 +27,7 @@ class link_to_sitter {
 
   /// Writes a pattern of `round` there, reads it back, compares. Throws if anything is wrong.
   void check(unsigned round);
-  /// Posts writes until one fails, and gives its status; `posted` counts what was posted since the last
+  /// Posts writes until one fails, and returns its status; `posted` counts the writes posted since the last
   /// success.
   ibv_wc_status first_failure(double seconds = 20);
   ibv_qp* qp() const { return qp_; }

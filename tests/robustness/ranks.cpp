@@ -1,8 +1,7 @@
-// A job that says what it costs and in which fabric it is.
-// Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which is edges.hpp, or a mode of lifetimes.hpp.
-// fork: each rank has children that exit, by exit() and by exec(). all-pairs: every rank talks to every
-// other. Rank 0 prints one line of NAME=VALUE; exit status 1 with the reason on any rank that sees something
-// wrong.
+// A job that prints its costs and its fabric. Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which
+// is edges.hpp, or a mode of lifetimes.hpp. fork: each rank has children that exit, by exit() and by exec().
+// all-pairs: every rank communicates with every other. Rank 0 prints one line of NAME=VALUE; exit status 1
+// with the reason on any rank that detects an error.
 #include <chrono>
 #include <csignal>
 #include <cstdint>
@@ -27,7 +26,7 @@
 
 namespace {
 
-/// exit() in a forked child runs the destructors of what the parent had: it must end, and soon.
+/// exit() in a forked child runs the destructors of the parent's objects: it must end soon.
 void fork_children() {
   for (const bool executes : {false, true}) {
     std::fflush(nullptr);

@@ -36,7 +36,7 @@ bool must_bounce(std::uint32_t qpn) {
   return bounces;
 }
 
-/// Writes, reads, sends and atomics to the other side's private memory, of odd sizes and places.
+/// Writes, reads, sends and atomics to the other side's private memory, with odd sizes and offsets.
 void ask(wire& line, bool expect_bounce) {
   node n;
   ibv_qp* qp = make_qp(n, IBV_QPT_RC);
@@ -115,7 +115,7 @@ void answer(wire& line) {
   soft().destroy_qp(qp);
 }
 
-/// False (and a warning) where the kernel takes no filters.
+/// False, with a warning, if the kernel accepts no filters.
 bool filters_work() {
   child tries([](wire&) { _exit(forbid_copies(EPERM)); });
   const std::string status = tries.join();
@@ -142,7 +142,7 @@ TEST_CASE("Copies between processes are forbidden on one side or both", "[robust
   }
 }
 
-TEST_CASE("Deaths are seen where the kernel gives no descriptor of a process", "[robustness]") {
+TEST_CASE("Deaths are detected if the kernel provides no process descriptors", "[robustness]") {
   if (!filters_work()) return;
   const std::string seen = run_pair(
       [](wire& line) {

@@ -23,14 +23,14 @@ namespace {
 struct plan {
   bool armed;
   call what;
-  long left;      ///< until the first that fails; 0 or less from that on
-  long in_a_row;  ///< that fail
+  long left;      ///< calls before the first that fails; 0 or less afterwards
+  long in_a_row;  ///< how many fail
 };
 constinit thread_local plan here{};
 constinit std::atomic<long> objects{0};
 constinit std::atomic<unsigned long> last_tracer{0};
 
-/// True if this call has to fail; errno says why.
+/// True if this call must fail; sets errno.
 bool fails(call what) noexcept {
   if (!here.armed || here.what != what || --here.left > 0) return false;
   if (here.in_a_row != without_end && -here.left >= here.in_a_row) return false;
@@ -38,7 +38,7 @@ bool fails(call what) noexcept {
   return true;
 }
 
-/// The definition that this one stands in for.
+/// The definition that this one replaces.
 template <class F>
 F* behind(const char* symbol) noexcept {
   return reinterpret_cast<F*>(dlsym(RTLD_NEXT, symbol));
@@ -64,7 +64,7 @@ void* allocate_or_throw(std::size_t bytes, std::size_t alignment) {
   return memory;
 }
 
-/// The argument behind `flags`, which is there only if a file may be made.
+/// The argument after `flags`, which exists only if a file may be created.
 mode_t mode_of(int flags, va_list& rest) noexcept {
   return (flags & (O_CREAT | O_TMPFILE)) != 0 ? va_arg(rest, mode_t) : 0;
 }
@@ -168,7 +168,7 @@ int openat(int folder, const char* path, int flags, ...) {
   return fails(call::openat) ? -1 : next(folder, path, flags, mode);
 }
 
-// What checked calls with flags that the compiler does not know are.
+// The fortified version of open, for flags unknown at compile time.
 int checked_open(const char* path, int flags) asm("__open64_2");
 int checked_open(const char* path, int flags) {
   return open(path, flags);
@@ -228,7 +228,7 @@ int prctl(int option, ...) noexcept {
   for (auto& one : given) one = va_arg(rest, unsigned long);
   va_end(rest);
   if (option == PR_SET_PTRACER) {
-    // As on a kernel with Yama, which this one may not have.
+    // As on a kernel with Yama.
     shortage::last_tracer.store(given[0]);
     return 0;
   }

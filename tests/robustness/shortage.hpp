@@ -1,5 +1,5 @@
-// Has system calls and allocations of one thread fail, by number. Programs that link shortage.cpp have its
-// definitions in place of the C library's, and so has every library that they load.
+// Makes system calls and allocations of one thread fail, by number. In programs that link shortage.cpp, its
+// definitions replace those of the C library, also for the libraries that they load.
 #pragma once
 
 #include <cstddef>
@@ -36,19 +36,19 @@ int errno_of(call what) noexcept;
 /// All calls from the nth on.
 inline constexpr long without_end = -1;
 
-/// From its construction to its end the `nth` (from 1) such call of the calling thread fails, and so do those
-/// after it, `in_a_row` altogether.
+/// During its lifetime the `nth` (from 1) such call of the calling thread fails, with the following ones,
+/// `in_a_row` in total.
 class failing {
  public:
   failing(call what, long nth, long in_a_row = 1) noexcept;
   ~failing();
   failing(const failing&) = delete;
   failing& operator=(const failing&) = delete;
-  /// True if there were as many such calls.
+  /// True if a call has failed.
   [[nodiscard]] static bool has_failed() noexcept;
 };
 
-/// Objects of operator new that have not been deleted, of all threads.
+/// Number of existing objects of operator new, of all threads.
 long allocated() noexcept;
 /// The last argument that any thread gave to prctl(PR_SET_PTRACER); 0 at first.
 unsigned long tracer() noexcept;

@@ -1,5 +1,5 @@
-// Each system call and each allocation of a device's set-up fails once: an error, nothing left behind, no
-// second fabric.
+// Each system call and each allocation of a device's set-up fails once: the result is an error, with nothing
+// left behind and no second fabric.
 #include "shortage.hpp"
 
 #include <cerrno>
@@ -28,7 +28,7 @@ using robustness::footprint;
 
 namespace {
 
-/// All that a communicator makes of a device; its fabric's LID.
+/// Makes all verbs objects of a communicator; returns the LID in its fabric.
 int set_up() {
   const verbs::device device = verbs::device::open("soft0");
   const verbs::protection_domain domain(device);
@@ -42,9 +42,9 @@ int set_up() {
   return device.port(1).lid;
 }
 
-/// One set-up of which one call fails. No text is kept on the heap, whose objects are counted.
+/// A set-up with one failing call. Keeps no text on the heap, whose objects are counted.
 struct attempt {
-  bool failed = false;  ///< there was such a call
+  bool failed = false;  ///< a call of that number was made
   int lid = 0;          ///< 0: no device
   char text[600]{};     ///< of the error
   footprint before{};
@@ -67,7 +67,8 @@ attempt try_once(shortage::call what, long nth) {
   return one;
 }
 
-/// True if an error says what failed. Where the layer above the device has no memory, `new` says so itself.
+/// True if an error names the failed call. Without memory in the layer above the device, it is the error of
+/// `new`.
 bool is_clear(const attempt& one, shortage::call what) {
   return std::strstr(one.text, "soft0") != nullptr ||
          (what == shortage::call::allocate && std::strcmp(one.text, std::bad_alloc().what()) == 0);
@@ -79,7 +80,7 @@ bool is_clear(const attempt& one, shortage::call what) {
 TEST_CASE("Each call of a device's set-up may fail", "[robustness][shortage]") {
   const bool in_company = GENERATE(false, true);
   CAPTURE(in_company);
-  // Another member of the fabric, which the device under test has to find or say why not.
+  // Another member of the fabric, which the device under test must find, or report why not.
   child sitter([&](wire& line) {
     const node n;
     line.send(n.lid);
@@ -90,14 +91,14 @@ TEST_CASE("Each call of a device's set-up may fail", "[robustness][shortage]") {
     sitter.line().send(char{1});
     REQUIRE(sitter.join() == "");
   }
-  (void)set_up();  // what is made once and kept
+  (void)set_up();  // makes objects that are kept
   for (const shortage::call what : shortage::all_calls) {
     for (long nth = 1;; ++nth) {
       const attempt one = try_once(what, nth);
       CAPTURE(shortage::name(what), nth, one.text);
       CHECK(one.after == one.before);
       if (!one.failed) {
-        CHECK(nth > 1);  // or it is no call of set-up, and the list is wrong
+        CHECK(nth > 1);  // otherwise set-up does not make this call, and the list is wrong
         break;
       }
       if (one.lid == 0) CHECK(is_clear(one, what));
@@ -122,7 +123,7 @@ TEST_CASE("A queue that cannot be made takes nothing from others", "[robustness]
         const verbs::queue_pair_options options{.send = &queue, .recv = &queue};
         const verbs::queue_pair pair(domain, options);
       } catch (const std::exception&) {
-        // What matters is what it leaves to the next one.
+        // Only the resources left to the next one matter.
       }
       failed = shortage::failing::has_failed();
     }

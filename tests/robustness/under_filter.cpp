@@ -1,5 +1,6 @@
 // Runs a program under a system call filter that forbids process_vm_*. Usage: under_filter PROGRAM
-// [ARGUMENT...] Exit status 77 with the reason where the kernel refuses the filter, else the program's.
+// [ARGUMENT...] Exit status 77 with the reason if the kernel refuses the filter, otherwise that of the
+// program.
 #include <cerrno>
 #include <cstdio>
 #include <cstring>

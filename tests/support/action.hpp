@@ -1,4 +1,4 @@
-// What a rank does in a test, whatever its type: who runs it is compiled once, not once for each body.
+// The type-erased body of a rank in a test, so that the functions that run it are compiled only once.
 #pragma once
 
 #include <memory>
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// Refers to something that can be called with an `Argument&`, and does not own it.
+/// A non-owning reference to a function object that takes an `Argument&`.
 template <class Argument>
 class action {
  public:

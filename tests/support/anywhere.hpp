@@ -1,4 +1,4 @@
-// Where the ranks of a test run: as threads, or as fibers in virtual time.
+// Runs the ranks of a test as threads, or as fibers in virtual time.
 #pragma once
 
 #include <atomic>
@@ -21,10 +21,10 @@ namespace support {
 /// The device that ranks use: "sim0" in virtual time, otherwise "soft0".
 [[nodiscard]] const char* test_device();
 
-/// True in virtual time, where the test that asks is left out; says on standard output that it is, and why.
+/// True in virtual time, where the calling test is skipped; prints that, and the reason, on standard output.
 [[nodiscard]] bool left_out_in_virtual_time(const char* why);
 
-/// One rank of a group, wherever it runs, so that what a test does with it is compiled once.
+/// One rank of a group, as a thread or a fiber, so that tests are compiled only once.
 class any_group {
  public:
   template <class G>
@@ -65,12 +65,12 @@ class any_group {
   std::unique_ptr<any> of_;
 };
 
-/// Runs `body(group)` on so many ranks of one group, and rethrows the exception that a body let out first. A
-/// rank that waits for another does it by the library, by `clock::sleep_for` or `clock::give_way`, or by
-/// `gate`: in virtual time, anything else would stop all ranks.
+/// Runs `body(group)` on `size` ranks of one group, and rethrows the first exception of a body. A rank must
+/// wait for others only by the library, `clock::sleep_for`, `clock::give_way` or `gate`: in virtual time,
+/// other waits would stop all ranks.
 void run_anywhere(int size, action<any_group> body);
 
-/// Where so many ranks wait for each other without the library, as at a std::barrier.
+/// A barrier of ranks without the library, like std::barrier.
 class gate {
  public:
   explicit gate(int size) noexcept : size_(size) {}

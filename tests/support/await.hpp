@@ -1,4 +1,4 @@
-// What a rank of a test does until another has done something.
+// A rank's wait for an action of another, outside the library.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@
 namespace support {
 
 /// Returns once `happened()`. @throws std::runtime_error with `what` if that takes longer than any call may:
-/// the rank that should have done it has failed, and the test can say so.
+/// then the other rank has failed, and the test can report it.
 template <class Happened>
 void await(const char* what, const Happened& happened) {
   const auto give_up = chorale::clock::now() + std::chrono::seconds{instrumented ? 120 : 60};

@@ -1,4 +1,4 @@
-// What a rank of a test says instead of an assertion, which is not thread-safe.
+// Replaces assertions of the test framework, which are not thread-safe, on the ranks of a test.
 #pragma once
 
 #include <stdexcept>
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// @throws std::runtime_error of `what` unless it holds.
+/// @throws std::runtime_error with `what` unless `holds`.
 inline void expect(bool holds, const std::string& what) {
   if (!holds) throw std::runtime_error(what);
 }

@@ -1,4 +1,4 @@
-// A rank's messages as a call of its own, without a collective operation.
+// Sends and receives a rank's messages in a call, without a collective operation.
 #pragma once
 
 #include <utility>
@@ -9,7 +9,7 @@
 namespace support {
 
 /// Runs the coroutine `body(transport, call)` to its end, as a call that the other ranks of `comm` make, too;
-/// a blocking one, so that the coroutine ends before it returns. What it throws goes on.
+/// a blocking one, so that the coroutine ends before it returns. Passes on the coroutine's exceptions.
 template <class Comm, class Body>
 void in_call(Comm& comm, Body&& body) {
   auto& net = comm.transport();

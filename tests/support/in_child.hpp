@@ -1,4 +1,4 @@
-// A part of a test in a child of fork().
+// Runs part of a test in a child of fork().
 #pragma once
 
 #include <sys/wait.h>
@@ -6,7 +6,7 @@
 
 namespace support {
 
-/// What `body` returns in a child, from 0 to 255; -1 if the child did not end by itself.
+/// The result of `body` in a child, from 0 to 255; -1 if the child did not end by itself.
 template <class Body>
 int in_child(Body&& body) {
   const pid_t child = fork();

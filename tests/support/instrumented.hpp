@@ -26,8 +26,8 @@ inline constexpr bool instrumented = true;
 inline constexpr bool instrumented = threads_watched;
 #endif
 
-/// A deadline that is meant to pass while a peer stays away, and that ranks which do come keep even on a busy
-/// machine.
+/// A deadline short enough to pass while a peer stays away, and long enough for the other ranks even on a
+/// busy machine.
 inline constexpr std::chrono::milliseconds short_deadline{instrumented ? 4000 : 1000};
 
 #undef CHORALE_TEST_HAS_FEATURE

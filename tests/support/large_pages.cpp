@@ -1,7 +1,7 @@
-// A kernel for POWER, imitated for a program that preloads this. Pages of 64 KiB, as for ARM, too: the
-// calls refuse what does not begin at such a page, treat each touched one as a whole, and count in them. A
-// large page counts as mapped if any of its small ones is, since the C library's own mappings do not come
-// through here. process_vm_writev copies words in halves, the first one last.
+// A kernel for POWER, imitated for a program that preloads this. Pages of 64 KiB, as also on ARM: the calls
+// reject addresses that do not begin such a page, and treat each touched page as a whole. A large page counts
+// as mapped if any of its small ones is, since the C library's own mappings do not come through here.
+// process_vm_writev copies words in halves, the first one last.
 #undef _FILE_OFFSET_BITS  // which gives mmap the name of mmap64
 #include <algorithm>
 #include <cerrno>
@@ -76,14 +76,14 @@ void* mmap(void* wanted, std::size_t bytes, int protection, int flags, int file,
   static auto* const real = next<void*(void*, std::size_t, int, int, int, off_t)>("mmap");
   static auto* const real_munmap = next<int(void*, std::size_t)>("munmap");
   if ((flags & MAP_FIXED) != 0 || bytes == 0) return real(wanted, bytes, protection, flags, file, offset);
-  // Room for it wherever the kernel puts it, of which the rest goes.
+  // Enough space at any address that the kernel chooses; the rest is unmapped.
   auto* const room = static_cast<unsigned char*>(
       real(nullptr, up(bytes) + large, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
   if (room == MAP_FAILED) return MAP_FAILED;
   auto* const begin = reinterpret_cast<unsigned char*>(up(reinterpret_cast<std::uintptr_t>(room)));
   void* const made = real(begin, bytes, protection, flags | MAP_FIXED, file, offset);
   const int failure = errno;
-  // The rest of its last page is nobody's.
+  // The rest of its last page stays unused.
   auto* const kept_to = made == MAP_FAILED ? begin : begin + up(bytes);
   if (begin != room) real_munmap(room, static_cast<std::size_t>(begin - room));
   if (auto* const end = room + up(bytes) + large; end != kept_to)
@@ -112,7 +112,7 @@ void* mremap(void* old, std::size_t old_bytes, std::size_t bytes, int flags, ...
     return MAP_FAILED;
   }
   if (wanted != nullptr) return real(old, old_bytes, bytes, flags, wanted);
-  // Where the kernel would put it no large page may begin.
+  // The kernel's choice of address might not be the begin of a large page.
   void* const room = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   return room == MAP_FAILED ? MAP_FAILED
                             : real(old, old_bytes, bytes, flags | MREMAP_MAYMOVE | MREMAP_FIXED, room);
@@ -130,7 +130,7 @@ int msync(void* address, std::size_t bytes, int flags) {
                        [&](void* begin, std::size_t size) { return real(begin, size, flags); });
 }
 
-/// Says of each page that it is in memory: nobody here asks more of it than whether it is mapped.
+/// Reports each page as resident: callers here only ask whether it is mapped.
 int mincore(void* address, std::size_t bytes, unsigned char* resident) noexcept {
   static auto* const real = next<int(void*, std::size_t, unsigned char*)>("mincore");
   std::fill_n(resident, up(bytes) / large, static_cast<unsigned char>(1));
@@ -145,7 +145,7 @@ int mprotect(void* address, std::size_t bytes, int protection) noexcept {
   return begins_page(address) ? real(address, bytes, protection) : refuse();
 }
 
-/// Of what the library passes: one local range, and one or two remote ones, of which the last may be a word.
+/// For the library's arguments: one local range, and one or two remote ones, the last of which may be a word.
 ssize_t process_vm_writev(pid_t of, const iovec* from, unsigned long from_ranges, const iovec* to,
                           unsigned long to_ranges, unsigned long flags) noexcept {
   static auto* const real =

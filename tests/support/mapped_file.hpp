@@ -10,7 +10,7 @@
 
 namespace support {
 
-/// So many zero bytes of a file without a name, mapped to be shared.
+/// A shared mapping of an unnamed file of zero bytes.
 class mapped_file {
  public:
   explicit mapped_file(std::size_t bytes) : bytes_(bytes) {

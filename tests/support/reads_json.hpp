@@ -1,11 +1,11 @@
-// Whether the library reads files of JSON.
+// Whether the library can read JSON files.
 #pragma once
 
 #include <catch2/catch.hpp>
 
 namespace support {
 
-/// Where it does not, the test says that it is skipped.
+/// If it cannot, the test reports that it is skipped.
 inline bool reads_json() {
 #ifdef CHORALE_TEST_JSON
   return true;

@@ -13,7 +13,7 @@ namespace support {
 
 #if CHORALE_TEST_SIMULATION
 
-/// Hosts of four ranks at one switch, whose parts take about as long as present-day ones.
+/// Hosts of four ranks at one switch, with the times of present-day hardware.
 inline chorale::simulation::machine test_machine(int ranks) {
   using namespace std::chrono_literals;
   using chorale::simulation::byte_cost;

@@ -1,4 +1,4 @@
-// What a call says when it fails.
+// The error text of a call.
 #pragma once
 
 #include <exception>

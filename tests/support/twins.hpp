@@ -1,4 +1,4 @@
-// The same twice, in processes that begin alike.
+// Runs the same function in two processes with the same initial memory.
 #pragma once
 
 #include <array>
@@ -18,8 +18,8 @@ struct twin {
   int output = -1;
 };
 
-/// Starts `f()`, which returns a string, in a child that ends without the handlers of exit. Of an exception
-/// it says the text, with "failed: " before it.
+/// Starts `f()`, which returns a string, in a child that ends without the handlers of exit. For an exception,
+/// the result is its text, preceded by "failed: ".
 template <class F>
 twin start_twin(F&& f) {
   int ends[2];
@@ -44,7 +44,7 @@ twin start_twin(F&& f) {
   _exit(0);
 }
 
-/// What it printed, and with what status it ended unless that is 0.
+/// The result of the child, and its exit status unless that is 0.
 inline std::string finish(const twin& one) {
   std::string text;
   for (char some[4096];;) {

@@ -1,4 +1,4 @@
-// Windows against a model that one rank could work out alone. For ranks that are processes or threads.
+// Windows compared with a model that each rank computes by itself. For ranks that are processes or threads.
 #pragma once
 
 #include <algorithm>
@@ -40,7 +40,7 @@ struct triple {
   }
 };
 
-/// Whether the devices of all ranks have what atomic operations need. Collective.
+/// Whether the devices of all ranks support atomic operations. Collective.
 template <class Comm>
 bool have_atomics(Comm& comm) {
   bool mine = true;
@@ -65,8 +65,8 @@ inline std::size_t elements_of(int rank) {
   return rank % 4 == 2 ? 0 : 10 + static_cast<std::size_t>(rank % 3) * 3000;
 }
 
-/// Rounds of random puts, each element written by at most one rank a round, then random gets; every rank
-/// keeps a model of all memories.
+/// Rounds of random puts, in which at most one rank writes each element, then random gets; every rank keeps a
+/// model of all memories.
 template <class T, class Comm>
 void puts_and_gets(Comm& comm, std::uint64_t seed, int rounds) {
   const int size = comm.size();
@@ -81,7 +81,7 @@ void puts_and_gets(Comm& comm, std::uint64_t seed, int rounds) {
     sources.clear();
     sources.reserve(64);
     for (int target = 0; target < size; ++target) {
-      // The target's elements are dealt out in stretches.
+      // The target's elements are divided into ranges for the ranks.
       std::size_t at = 0;
       const std::size_t room = elements_of(target);
       for (int stretch = 0; stretch < 8 && at < room; ++stretch) {
@@ -115,7 +115,7 @@ void puts_and_gets(Comm& comm, std::uint64_t seed, int rounds) {
   }
 }
 
-/// All ranks add to the elements of all, their own too, while collectives go on; no addition may be lost.
+/// All ranks add to the elements of all, including their own, during collectives; no addition may be lost.
 template <class T, class Comm>
 void sums(Comm& comm, int additions) {
   chorale::window<T, Comm> w{comm, std::size_t{5}};
@@ -137,7 +137,7 @@ void sums(Comm& comm, int additions) {
   expect(std::memcmp(&w.local()[0], &w.local()[4], sizeof(T)) == 0, "neighbours were changed");
 }
 
-/// Tickets are handed out once each; the largest is found by another operator; exchanges form a permutation.
+/// Each ticket is drawn once; another operator finds the maximum; exchanges form a permutation.
 template <class T, class Comm>
 void tickets(Comm& comm, int count) {
   std::vector<T> memory(comm.rank() == 0 ? 3U : 0U, T{0});
@@ -170,7 +170,7 @@ void spin_lock(Comm& comm, int rounds) {
   chorale::window<T, Comm> w{comm, std::size_t{comm.rank() == 0 ? 2U : 0U}};
   const T me = static_cast<T>(comm.rank() + 1);
   for (int i = 0; i < rounds; ++i) {
-    // Who tries again at once, next to the memory, may keep others from it for ever.
+    // A rank close to the memory that retried at once could starve the others.
     for (int tries = 1; w.compare_and_swap(0, 0, T{0}, me) != T{0}; ++tries)
       chorale::clock::sleep_for(std::chrono::microseconds{tries % 8 * (comm.rank() + 1)});
     T value{};
@@ -185,7 +185,7 @@ void spin_lock(Comm& comm, int rounds) {
     expect(w.local()[1] == static_cast<T>(rounds * comm.size()), "two ranks had the lock at once");
 }
 
-/// Hundreds of notifications under way; data told of by one is there.
+/// Hundreds of notifications in flight; data put before a notification has arrived with it.
 template <class Comm>
 void notifications(Comm& comm, std::uint64_t seed, int messages) {
   const int size = comm.size();
@@ -208,14 +208,14 @@ void notifications(Comm& comm, std::uint64_t seed, int messages) {
   }
   expect(w.notified(left, 1) == 0 && w.notified(chorale::any_rank, 0) == 0,
          "there are too many notifications");
-  // From all to all, without data, taken together.
+  // From all to all, without data, consumed together.
   for (int r = 0; r < size; ++r) w.put_notify(r, 0, {}, 2);
   w.wait_notified(chorale::any_rank, 2, static_cast<std::uint64_t>(size));
   w.fence();
   expect(w.notified(chorale::any_rank, 2) == 0, "more came than were sent");
 }
 
-/// Ranges of any kind, values that may change at once, and what is returned.
+/// Ranges of any kind, values that may change at once, and returned results.
 template <class Comm>
 void forms(Comm& comm, bool with_atomics) {
   std::vector<double> cells(100, -1);
@@ -261,7 +261,7 @@ void forms(Comm& comm, bool with_atomics) {
   w.fence();
 }
 
-/// What cannot be is refused before anything happens, with the ranks and sizes in the text.
+/// Invalid arguments are rejected without effect, with the ranks and sizes in the text.
 template <class Comm>
 void refusals(Comm& comm) {
   std::vector<int> memory(elements_of(comm.rank()), 5);
@@ -288,14 +288,14 @@ void refusals(Comm& comm) {
   refused("exposes", [&] { w.accumulate(0, room, source); });
   refused("made for 2", [&] { w.put_notify(0, 0, source, 2); });
   refused("made for 2", [&] { w.wait_notified(0, 7); });
-  // Nothing at the end, and nothing from nothing, is right.
+  // Zero elements at the end, and from empty memory, are valid.
   w.put(0, room, source.first(0));
   w.fence();
   expect(std::all_of(memory.begin(), memory.end(), [](int i) { return i == 5; }),
          "a refused put has written");
 }
 
-/// Windows of other elements are refused on all ranks, and harm nothing.
+/// Windows of different elements are rejected on all ranks, without other effects.
 template <class Comm>
 void mismatches(Comm& comm) {
   if (comm.size() == 1) return;

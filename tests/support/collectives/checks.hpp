@@ -41,7 +41,7 @@ void check_reduce(Comm& comm, std::size_t count, int root, Op op, std::uint64_t 
   in.fill_with(mine);
   guarded_buffer<T> separate{count, m.misalignment + 1};
   const bool is_root = comm.rank() == root;
-  // Elsewhere than at the root `out` is not used: of any size, or none.
+  // Except at the root, `out` is not used, and may have any size.
   std::span<T> out = m.in_place ? in.span() : separate.span();
   if (!is_root && seed % 2 == 0) out = {};
   if (m.nonblocking)
@@ -79,8 +79,8 @@ void check_allreduce(Comm& comm, std::size_t count, Op op, std::uint64_t seed, c
   }
 }
 
-/// Nobody leaves before everyone has come: the latest arrival is not after the earliest departure. The clocks
-/// of the ranks are one, since they are on one host.
+/// No rank leaves before all have entered: the latest entry is not after the earliest exit. The ranks share a
+/// clock, since they are on one host.
 template <class Comm>
 void check_barrier(Comm& comm, const manner& m = {}) {
   const auto now = [] { return chorale::clock::now().time_since_epoch().count(); };

@@ -1,4 +1,4 @@
-// Element types of the users' own, for the tests of collectives.
+// User-defined element types, for the tests of collectives.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace collectives {
 
 /// The upper triangular matrix (a b; 0 c) modulo a prime: 24 bytes whose product is associative and does not
-/// commute, so that an evaluation in another order than that of the ranks gives another result.
+/// commute, so that evaluation in a different order from that of the ranks gives a different result.
 struct triangle {
   static constexpr std::uint64_t modulus = 2'147'483'647;
   std::uint64_t a, b, c;
@@ -17,7 +17,7 @@ struct triangle {
 };
 static_assert(sizeof(triangle) == 24 && std::is_trivially_copyable_v<triangle>);
 
-/// A function object of the user's own, with state, so that it is seen to travel into the algorithm.
+/// A user-defined function object with state, to test that it is passed on to the algorithm.
 struct multiply {
   std::uint64_t modulus = triangle::modulus;
   constexpr triangle operator()(const triangle& l, const triangle& r) const {
@@ -27,7 +27,7 @@ struct multiply {
 static_assert(multiply{}({2, 3, 5}, {7, 11, 13}) == triangle{14, 61, 65});
 static_assert(!(multiply{}({7, 11, 13}, {2, 3, 5}) == triangle{14, 61, 65}));
 
-/// 12 bytes with an operator of its own, for `chorale::sum`; not default constructible.
+/// 12 bytes with a user-defined operator for `chorale::sum`; not default constructible.
 struct vector3 {
   std::int32_t x, y, z;
   explicit constexpr vector3(std::int32_t all) : x(all), y(all), z(all) {}
@@ -53,7 +53,7 @@ struct multiply_wide {
   }
 };
 
-/// More strictly aligned than a message in a block.
+/// With stricter alignment than a message in a block.
 struct alignas(64) aligned {
   std::uint64_t value;
   friend constexpr bool operator==(const aligned&, const aligned&) = default;

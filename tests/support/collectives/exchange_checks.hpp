@@ -1,4 +1,4 @@
-// Allgather, alltoall and their kin, compared with what each rank is known to have given.
+// Allgather, alltoall and their variants, compared with the known operands of each rank.
 #pragma once
 
 #include <cstddef>
@@ -58,7 +58,7 @@ template <class T, class Comm>
 void check_allgather(Comm& comm, std::size_t count, std::uint64_t seed, const manner& m = {}) {
   detail::check_allgather_of<T>(comm, "allgather", even(comm.size(), count), count, true, seed, m);
 }
-/// Up to `most` elements from each rank, with gaps that must stay as they are.
+/// Up to `most` elements from each rank, with gaps that must stay unchanged.
 template <class T, class Comm>
 void check_allgatherv(Comm& comm, std::size_t most, std::uint64_t seed, const manner& m = {}) {
   detail::check_allgather_of<T>(comm, "allgatherv", uneven(comm.size(), most, seed, comm.rank()), most, false,
@@ -67,7 +67,7 @@ void check_allgatherv(Comm& comm, std::size_t most, std::uint64_t seed, const ma
 
 namespace detail {
 
-/// Element i of what rank `from` gives to rank `to`.
+/// Element i of the block from rank `from` to rank `to`.
 template <class T>
 T letter(std::uint64_t seed, int from, int to, std::size_t i) {
   return operand<T>(seed + mixed(static_cast<std::uint64_t>(to)), from, i);

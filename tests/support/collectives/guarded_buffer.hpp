@@ -15,13 +15,13 @@
 
 namespace collectives {
 
-/// What a check found to be wrong.
+/// The error found by a check.
 struct wrong : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 /// `count` elements of T that begin `misalignment` bytes past a 64-byte boundary. Elements are read and
-/// written as bytes, so T need not be aligned. `check_guards()` sees writes up to 128 bytes outside.
+/// written as bytes, so T need not be aligned. `check_guards()` detects writes up to 128 bytes outside.
 template <class T>
 class guarded_buffer {
  public:

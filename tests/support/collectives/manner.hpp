@@ -1,4 +1,4 @@
-// How a checked call is made, and how a check is named in a complaint.
+// The form of a checked call, and the name of a check in errors.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@
 
 namespace collectives {
 
-/// How to make a call.
+/// The form of a call.
 struct manner {
   bool nonblocking = false;
   bool in_place = false;

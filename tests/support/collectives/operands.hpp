@@ -1,4 +1,4 @@
-// What each rank gives to a collective, as a function of (seed, rank, index), and what must come out.
+// The operands of each rank in a collective, as a function of (seed, rank, index), and the expected results.
 #pragma once
 
 #include <bit>
@@ -79,8 +79,8 @@ T operand(std::uint64_t seed, int rank, std::size_t index) {
   }
 }
 
-/// `op(left, right)` as the C++ language computes it, without the library's operators; those of the user's
-/// own are what they are.
+/// `op(left, right)` as the C++ language computes it, without the library's operators; user-defined operators
+/// are called.
 template <class T, class Op>
 T reference(const T& left, const T& right, const Op& op) {
   if constexpr (is_complex<T>) {

@@ -1,4 +1,4 @@
-// Blocks of several sizes, in any order and with gaps, and what each element of their buffer must be.
+// Blocks of several sizes, in any order and with gaps, and the expected elements of their buffer.
 #pragma once
 
 #include <algorithm>
@@ -13,10 +13,10 @@
 
 namespace collectives {
 
-/// Where the blocks of all ranks lie in a buffer, in elements.
+/// The positions of the blocks of all ranks in a buffer, in elements.
 struct placement {
   std::vector<std::size_t> counts;
-  std::vector<std::size_t> displacements;  ///< empty: one block behind the other
+  std::vector<std::size_t> displacements;  ///< empty: contiguous blocks
   std::size_t room = 0;                    ///< elements of the buffer
 
   [[nodiscard]] std::size_t count(int block) const { return counts[static_cast<std::size_t>(block)]; }
@@ -25,7 +25,7 @@ struct placement {
     return displacements.empty() ? std::accumulate(counts.begin(), counts.begin() + b, std::size_t{0})
                                  : displacements[static_cast<std::size_t>(block)];
   }
-  /// What element i of the buffer must be: value(block, index in it), or gap(i).
+  /// The expected element i of the buffer: value(block, index in it), or gap(i).
   template <class T, class Value, class Gap>
   [[nodiscard]] std::vector<T> image(Value&& value, Gap&& gap) const {
     std::vector<T> all;
@@ -44,14 +44,14 @@ inline placement even(int ranks, std::size_t count) {
   return {std::vector<std::size_t>(n, count), {}, n * count};
 }
 
-/// Up to `most` elements in a block, none in some. The same on all ranks that give the same arguments.
+/// Up to `most` elements in a block, none in some. The same on all ranks with the same arguments.
 inline std::size_t uneven_count(std::uint64_t seed, int block, std::size_t most) {
   const auto n = noise(seed, block, most);
   if (n % 4 == 0) return 0;
   return n % 4 == 1 ? most : n / 4 % (most + 1);
 }
 
-/// These blocks one behind the other, or in another order with gaps between them and at the ends.
+/// Contiguous blocks, or blocks in a different order with gaps between them and at the ends.
 inline placement placed(std::vector<std::size_t> counts, std::uint64_t seed) {
   placement p{std::move(counts), {}, 0};
   const std::size_t blocks = p.counts.size();
@@ -72,14 +72,14 @@ inline placement placed(std::vector<std::size_t> counts, std::uint64_t seed) {
   return p;
 }
 
-/// Counts that all ranks have alike, at places that each rank chooses.
+/// Counts that are the same on all ranks, at positions that each rank chooses.
 inline placement uneven(int ranks, std::size_t most, std::uint64_t seed, int rank) {
   std::vector<std::size_t> counts;
   for (int r = 0; r < ranks; ++r) counts.push_back(uneven_count(seed, r, most));
   return placed(std::move(counts), seed + static_cast<std::uint64_t>(rank));
 }
 
-/// What a buffer holds where no block is.
+/// The content of the gaps of a buffer.
 template <class T>
 T gap_value(std::uint64_t seed, std::size_t index) {
   return operand<T>(~seed, 1 << 20, index);

@@ -34,7 +34,7 @@ void check_gather_of(Comm& comm, const char* name, const placement& where, std::
       in = all.span().subspan(first, in.size());
     }
   }
-  // Elsewhere than at the root `out` and the counts are not used: of any size, or none.
+  // Except at the root, `out` and the counts are not used, and may have any size.
   const bool gives = is_root || seed % 2 == 0;
   const std::span<T> out = gives ? all.span() : std::span<T>{};
   const std::span<const std::size_t> counts = gives ? where.counts : std::span<const std::size_t>{};

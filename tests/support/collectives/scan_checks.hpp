@@ -31,7 +31,7 @@ void check_reduce_scatter_of(Comm& comm, const char* name, const placement& wher
 
 }  // namespace detail
 
-/// `count` elements come out at each rank.
+/// A result of `count` elements at each rank.
 template <class T, class Op, class Comm>
 void check_reduce_scatter(Comm& comm, std::size_t count, Op op, std::uint64_t seed, const manner& m = {}) {
   detail::check_reduce_scatter_of<T>(comm, "reduce_scatter", even(comm.size(), count), count, seed, m, op,
@@ -42,7 +42,7 @@ void check_reduce_scatter(Comm& comm, std::size_t count, Op op, std::uint64_t se
                                          comm.reduce_scatter(in, out, op);
                                      });
 }
-/// Up to `most` elements come out at each rank.
+/// A result of up to `most` elements at each rank.
 template <class T, class Op, class Comm>
 void check_reduce_scatter_uneven(Comm& comm, std::size_t most, Op op, std::uint64_t seed,
                                  const manner& m = {}) {
@@ -72,7 +72,7 @@ void check_scan(Comm& comm, std::size_t count, Op op, bool inclusive, std::uint6
   } else {
     comm.exscan(data.span(), op);
   }
-  // Of an exclusive scan rank 0 has no result, and what it gave stays there.
+  // Rank 0 has no result of an exclusive scan, and keeps its operand.
   const int ranks = inclusive || comm.rank() == 0 ? comm.rank() + 1 : comm.rank();
   data.check(what, [&](std::size_t i) { return expected_reduction<T>(seed, ranks, i, op); });
 }

@@ -1,4 +1,4 @@
-// What most tests of one process include, compiled once a program with -Dprecompiled=true.
+// Headers that most single-process tests include, compiled once per program with -Dprecompiled=true.
 #include <algorithm>
 #include <array>
 #include <atomic>

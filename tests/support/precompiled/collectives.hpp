@@ -1,4 +1,4 @@
-// What most tests of collectives include, compiled once a program with -Dprecompiled=true.
+// Headers that most tests of collectives include, compiled once per program with -Dprecompiled=true.
 #include <chorale/chorale.hpp>
 
 #include "cases.hpp"
