@@ -267,7 +267,7 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
   { seen.settings() } -> std::same_as<const config&>;
 };
 
-/// *Core-copying*: reading, and says who moves the bytes.
+/// *Core-copying*: reading, and says whether cores or the device move the bytes.
 ///
 /// * `copies_by_core()`: puts and gets are copies by the core of the initiating rank, as on a software
 ///   device: two ranks that each copy one half take half the time, and data that a rank has read is in its

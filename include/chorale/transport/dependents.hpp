@@ -52,7 +52,7 @@ class dependents {
   void note_withdrawal() noexcept { withdrawn_ = true; }
   [[nodiscard]] bool has_withdrawn() const noexcept { return withdrawn_; }
 
-  /// In reverse order of registration, as destructors run. In a child of fork() nobody is told.
+  /// In reverse order of registration, as destructors run. In a child of fork() it does nothing.
   void end() noexcept {
     if (!made_.is_here()) return;
     while (last_ != nullptr) {

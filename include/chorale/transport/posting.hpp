@@ -20,7 +20,7 @@ class endpoint;
 void give_up(endpoint& core, const posted_message& message) noexcept;
 
 /// Held next to the memory of a posted message. If it is destroyed before the message is complete, by an
-/// exception or because nobody has waited, the transport withdraws all memory at once, through
+/// exception or because it was never awaited, the transport withdraws all memory at once, through
 /// `net.give_up(message)`, noexcept: that memory may be destroyed next. Move-only.
 template <class Net>
 class posting {

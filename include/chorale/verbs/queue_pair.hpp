@@ -42,10 +42,10 @@ struct connection {
   ibv_ah_attr path{};                   ///< see `path_to`
   std::uint8_t max_rd_atomic = 1;       ///< maximum of outstanding reads and atomics from here
   std::uint8_t max_dest_rd_atomic = 1;  ///< maximum of outstanding reads and atomics from the peer
-  std::uint8_t min_rnr_timer = 12;      ///< code of a sender's wait after it found no receive (12: 0.64 ms)
-  std::uint8_t timeout = 14;            ///< 4.096 us * 2^timeout; 0: infinite
-  std::uint8_t retry = 7;               ///< 0 to 7
-  std::uint8_t rnr_retry = 7;           ///< 0 to 7; 7: infinite
+  std::uint8_t min_rnr_timer = 12;  ///< code of the wait of a sender that has found no receive (12: 0.64 ms)
+  std::uint8_t timeout = 14;        ///< 4.096 us * 2^timeout; 0: infinite
+  std::uint8_t retry = 7;           ///< 0 to 7
+  std::uint8_t rnr_retry = 7;       ///< 0 to 7; 7: infinite
 };
 
 /// Owns an ibv_qp. Thread safety: as in verbs, several threads may post; all other members: one thread at a
