@@ -138,7 +138,7 @@ def targets_as_subproject(options, work, wanted):
 
 def as_subproject(options, work):
     """The library alone, of its parts and what they are made of, and what is asked for."""
-    parts = {"chorale-soft-device", "chorale-standard", "shipped-profiles"}
+    parts = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "soft-layout-version"}
     for wanted, expected in ((), ["chorale", "consumer"]), (("examples=true",), ["01_hello", "chorale", "consumer"]):
         found = [name for name in targets_as_subproject(options, work, wanted) if name not in parts]
         kept = [name for name in found if name in expected or not wanted]
