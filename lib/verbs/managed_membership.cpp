@@ -134,32 +134,31 @@ managed_membership::managed_membership(const device& owner, const local_port& po
     : channel_(std::make_unique<channel>()),
       identifier_(std::make_unique<identifier>()),
       what_(fmt::format("group {} on port {} of {}", to_string(group), port.number, owner.name())) {
-  const std::string& what = what_;
   const auto until = clock::now() + deadline;
-  sockaddr_storage source = source_of(owner, port, pkey_index, what);
+  sockaddr_storage source = source_of(owner, port, pkey_index, what_);
   channel_->native = detail::foreign_call([] { return rdma_create_event_channel(); });
   if (channel_->native == nullptr)
-    fail(errno, "rdma_create_event_channel", what,
+    fail(errno, "rdma_create_event_channel", what_,
          "the kernel module rdma_ucm must be loaded, and /dev/infiniband/rdma_cm open to this user");
   rdma_cm_id*& id = identifier_->native;
   if (detail::foreign_call([&] { return rdma_create_id(channel_->native, &id, nullptr, RDMA_PS_UDP); }) != 0)
-    fail(errno, "rdma_create_id", what);
+    fail(errno, "rdma_create_id", what_);
   if (detail::foreign_call([&] { return rdma_bind_addr(id, reinterpret_cast<sockaddr*>(&source)); }) != 0)
-    fail(errno, "rdma_bind_addr", what, "the interface of the port must be up and have this address");
+    fail(errno, "rdma_bind_addr", what_, "the interface of the port must be up and have this address");
   const std::string_view found = device_name(id->verbs);
   if (id->port_num != port.number || found != owner.name())
     throw error(
         errc::unsupported,
         fmt::format("rdma_bind_addr of {}: the port's IP address leads to {} port {}; give each port an "
                     "address of its own",
-                    what, found, id->port_num));
+                    what_, found, id->port_num));
   identifier_->group = socket_address(group);
   if (rdma_join_multicast(id, reinterpret_cast<sockaddr*>(&identifier_->group), nullptr) != 0)
-    fail(errno, "rdma_join_multicast", what);
+    fail(errno, "rdma_join_multicast", what_);
   identifier_->joined = true;
-  const auto answer = next_event(channel_->native, until, what);
+  const auto answer = next_event(channel_->native, until, what_);
   if (answer->event != RDMA_CM_EVENT_MULTICAST_JOIN)
-    fail(answer->status < 0 ? -answer->status : EIO, "rdma_join_multicast", what,
+    fail(answer->status < 0 ? -answer->status : EIO, "rdma_join_multicast", what_,
          fmt::format("the fabric answered {}; the subnet manager's log says why",
                      rdma_event_str(answer->event)));
   const ibv_ah_attr& way = answer->param.ud.ah_attr;
