@@ -138,7 +138,7 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
 
   const std::uint64_t unit = keeps_requests                                               ? line
                              : target.lines_in_order.load(std::memory_order_relaxed) != 0 ? 2 * line
-                                                                                          : 8;
+                                                                                          : 1;
   std::array<std::uint64_t, most_parts + 1> edges{};
   std::uint32_t parts = 1;
   const std::uint64_t first = unit - to.address % unit;  // up to the first boundary within the message

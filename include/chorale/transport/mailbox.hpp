@@ -38,9 +38,14 @@ constexpr bool has_arrived(std::uint64_t word, std::uint64_t index) noexcept {
 }
 
 /// The counter of a message that polling must not detect: the receiver calls `show` once it knows that the
-/// message is complete.
-constexpr std::uint32_t unseen(std::uint32_t count) noexcept {
-  return count ^ 0x80000000U;
+/// message is complete. Some devices place it byte by byte, so that a poller finds some of its bytes beside
+/// some of the block's previous counter. No such mixture equals `count` or the counter that would overwrite
+/// it, since each byte differs from theirs.
+constexpr std::uint32_t unseen(std::uint32_t count, std::uint32_t blocks) noexcept {
+  std::uint32_t all = ~count;
+  for (std::uint32_t byte = 0xff, lowest = 1; byte != 0; byte <<= 8, lowest <<= 8)
+    if (((all ^ (count + blocks)) & byte) == 0) all ^= lowest;
+  return all;
 }
 /// Sets the counter of the block that ends at `end`.
 inline void show(std::byte* end, std::uint32_t count) noexcept {
@@ -57,11 +62,10 @@ constexpr std::size_t padded(std::size_t bytes) noexcept {
   return (message <= short_message_bytes ? message : in_cache_lines(message)) - sizeof(mailbox_trailer);
 }
 
-/// True if `word`, from the block where message number `index` is expected, shows that a later message
-/// overwrote it: the sender considered the block, one of `blocks`, released.
+/// True if `word`, from the block where message number `index` is expected, shows that the next message of
+/// that block overwrote it: the sender considered the block, one of `blocks`, released.
 constexpr bool is_overrun(std::uint64_t word, std::uint64_t index, std::uint32_t blocks) noexcept {
-  const auto count = static_cast<std::uint32_t>(word >> 32);
-  return count != 0 && count - static_cast<std::uint32_t>(index + 1) - 1 < blocks;
+  return has_arrived(word, index + blocks);
 }
 
 /// Offsets in an inbox. The signal and the notification have separate cache lines, since different loops poll

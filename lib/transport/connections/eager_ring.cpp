@@ -12,7 +12,7 @@ void eager_ring::write(connections& links, connection& to, std::uint64_t number,
   const mailbox_trailer trailer{.bytes = static_cast<std::uint32_t>(bytes),
                                 .signature = 0,
                                 .call = 0,
-                                .count = is_polled ? count : unseen(count)};
+                                .count = is_polled ? count : unseen(count, layout_.blocks())};
   std::memset(place + bytes, 0, padded(bytes) - bytes);
   std::memcpy(place + padded(bytes), &trailer, sizeof trailer);
   ibv_sge source{reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(total), lkey};

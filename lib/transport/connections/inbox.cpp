@@ -50,7 +50,7 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
   const std::size_t total = padded(bytes.size()) + sizeof trailer;
   const bool is_polled = connections::is_polled(c, total);
   if (!is_polled) [[unlikely]]
-    trailer.count = unseen(trailer.count);
+    trailer.count = unseen(trailer.count, layout_.blocks());
   if (total <= short_message_bytes && total <= c.qp->inline_bytes()) [[likely]] {
     // Assembled before it is sent inline: one gather entry costs a device less than two.
     alignas(16) std::array<std::byte, short_message_bytes> once;
