@@ -24,6 +24,17 @@ int first_of(const std::vector<bool>& of, bool value) noexcept {
   return at == of.end() ? -1 : static_cast<int>(at - of.begin());
 }
 
+/// Whether the exception says no more than that another rank has gone.
+bool is_of_lost_peer(const std::exception_ptr& why) noexcept {
+  try {
+    std::rethrow_exception(why);
+  } catch (const error& e) {
+    return e.code() == errc::peer_lost;
+  } catch (...) {
+    return false;
+  }
+}
+
 }  // namespace
 
 /// The exchange in progress, and the result of the previous one.
@@ -110,7 +121,8 @@ void run_in_process(int size, const std::function<void(in_process&)>& body) {
   std::exception_ptr first;
   const auto note = [&] {
     const std::lock_guard lock{mutex};
-    if (!first) first = std::current_exception();
+    // A rank whose communicator is destroyed by an exception ends those of the others before it comes here.
+    if (!first || is_of_lost_peer(first)) first = std::current_exception();
   };
   std::vector<std::thread> threads;
   try {

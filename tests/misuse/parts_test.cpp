@@ -1,9 +1,12 @@
 // Parts of a communicator: invalid requests, parts that end early or late, and many parts.
+#include <atomic>
 #include <cstdint>
 #include <fcntl.h>
 #include <memory>
 #include <numeric>
 #include <span>
+#include <stdexcept>
+#include <thread>
 #include <unistd.h>
 #include <vector>
 
@@ -253,13 +256,26 @@ TEST_CASE("invalid groups of threads are rejected, and the cause of a failure is
       CHECK(std::string{e.what()}.find(std::to_string(size)) != std::string::npos);
     }
   }
+  struct others_first {
+    std::atomic<int>* failed;
+    ~others_first() {
+      while (failed != nullptr && *failed < 2) std::this_thread::yield();
+    }
+  };
   for (const bool early : {true, false}) {
+    std::atomic<int> failed{0};
     try {
       chorale::bootstrap::run_in_process(3, [&](auto& group) {
         if (early && group.rank() == 1) throw std::domain_error("the cause");
+        const others_first wait{early || group.rank() != 1 ? nullptr : &failed};
         chorale::communicator<chorale::transport::rc> comm{group, misuse::settings()};
         if (group.rank() == 1) throw std::domain_error("the cause");
-        comm.barrier();
+        try {
+          comm.barrier();
+        } catch (...) {
+          ++failed;
+          throw;
+        }
       });
       FAIL("a failure is lost");
     } catch (const std::domain_error& e) {
