@@ -1,6 +1,7 @@
 // Data announced by completions, since memory may show writes in any order: every call is correct, and
 // announcements of peers are validated.
 #include <arpa/inet.h>
+#include <atomic>
 #include <cstring>
 #include <string>
 
@@ -66,7 +67,39 @@ chorale::task<> announce_badly(chorale::transport::rc& net, chorale::call_id now
   auto arrived = co_await net.receive(other, now);
 }
 
+/// Rank 0 puts into memory of rank 1, and flushes after rank 1 has left.
+chorale::task<> flush_late(chorale::transport::rc& net, chorale::call_id now,
+                           const std::atomic<bool>& has_left) {
+  std::array<std::byte, 100> memory{};
+  const auto here = net.expose(memory);
+  if (net.rank() == 1) {
+    const chorale::remote_region mine = here.region();
+    co_await net.send(0, now, std::as_bytes(std::span{&mine, 1}));
+    co_await net.notified(0, now);
+    co_return;
+  }
+  chorale::remote_region there;
+  {
+    const auto arrived = co_await net.receive(1, now);
+    std::memcpy(&there, arrived.bytes().data(), sizeof there);
+  }
+  co_await net.put_notified(there, 0, here, memory, now);
+  while (!has_left) chorale::clock::give_way();
+  co_await net.flush(1, now);
+}
+
 }  // namespace
+
+TEST_CASE("a flush needs nothing of a rank that has ended the call and left", "[connections]") {
+  std::atomic<bool> has_left{false};
+  run_anywhere(2, [&](support::any_group& group) {
+    {
+      chorale::communicator<chorale::transport::rc> comm{group, announced(placement_policy::unordered)};
+      in_call(comm, [&](auto& net, auto now) { return flush_late(net, now, has_left); });
+    }
+    if (group.rank() == 1) has_left = true;
+  });
+}
 
 TEMPLATE_TEST_CASE("every collective is right where completions announce data", "[connections]",
                    chorale::transport::rc, chorale::transport::rc_send_receive,

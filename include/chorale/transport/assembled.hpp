@@ -35,7 +35,8 @@ namespace chorale::transport {
 ///   place of bytes, and the members of `answering_transport`, noexcept.
 /// * It may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
 /// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, `keeps_order(to)`,
-///   `try_flush(to)`, `try_notified(...)`, and `write`, `read`, `add`, `swap`, which return function objects.
+///   `try_flush(to)`, `try_make_visible(to)`, `try_notified(...)`, and `write`, `read`, `add`, `swap`, which
+///   return function objects.
 /// * Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
@@ -301,6 +302,11 @@ class assembled {
   [[nodiscard]] auto flush(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now,
                    [](assembled& net, int to, call_id) { return net.parts_->one_sided().try_flush(to); }};
+  }
+  [[nodiscard]] auto make_visible(int peer, call_id now) requires has_one_sided {
+    return waiting{*this, peer, now, [](assembled& net, int to, call_id) {
+                     return net.parts_->one_sided().try_make_visible(to);
+                   }};
   }
   [[nodiscard]] auto notified(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now, [](assembled& net, int from, call_id call) {

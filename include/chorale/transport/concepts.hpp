@@ -171,8 +171,8 @@ concept registered_memory = std::movable<Message> && requires(const Message& mem
 ///   and must not change before `flush`. Data put to a rank arrives before any later message, signal or
 ///   notification to it, and only these announce it: a rank that polls the memory may see the parts of a put
 ///   in any order, and a later put before an earlier one, even at the same address.
-/// * `flush(peer, now)`: completes when all puts to that rank are visible there to every rank, and their
-///   sources may be reused; at once if there were none.
+/// * `flush(peer, now)`: completes when the sources of all puts to that rank may be reused; at once if there
+///   were none. It needs nothing of that rank, which may have ended the call and left.
 /// * `get(region, offset, target, into, now)`: completes when the data is here; `into` lies in `target`,
 ///   which is exposed.
 /// * `put_notified(...)`: as `put`; the target learns of each by one `notified(from, now)`, in order (P5
@@ -347,14 +347,17 @@ concept communicator_transport =
 /// * `one_sided_port()`: the device port whose keys name exposed memory, if they are device keys. Otherwise:
 /// * `expect(from)`: is called while memory is polled for a write of rank `from` (-1: any).
 /// * `keeps_order(to)`: whether a rank that polls its memory sees puts to it in the order in which they were
-///   started; if not, a window flushes before it notifies.
+///   started; if not, a window makes them visible before it notifies.
+/// * `make_visible(peer, now)`: completes when all puts to that rank are visible there to every rank, and
+///   their sources may be reused.
 ///
 /// `lend(memory).beyond_calls()`: not tied to a call; an exception that ends it does not fail a call.
 template <class Net>
 concept window_transport = communicator_transport<Net> && atomic_transport<Net> &&
-                           requires(Net& net, int from, std::span<const std::byte> source) {
+                           requires(Net& net, int from, call_id now, std::span<const std::byte> source) {
                              { Net::atomics_by_device } -> std::convertible_to<bool>;
                              { net.keeps_order(from) } -> std::same_as<bool>;
+                             { net.make_visible(from, now) } -> awaitable;
                              { net.lend(source).beyond_calls() } -> registered_memory;
                              requires(Net::atomics_by_device && requires { net.one_sided_port(); }) ||
                                          (!Net::atomics_by_device && requires { net.expect(from); });

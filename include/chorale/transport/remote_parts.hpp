@@ -67,7 +67,7 @@ class remote_parts {
     finish(net_.get(there, offset, local, into, net_.core().calls().current()));
   }
   void flush(int target) {
-    finish(net_.flush(target, net_.core().calls().current()));
+    finish(net_.make_visible(target, net_.core().calls().current()));
     under_way_[static_cast<std::size_t>(target)].clear();
   }
   void flush_all() {

@@ -137,10 +137,16 @@ bool rma_queue::try_flush(int to) {
   peer* p = peers_.find(to);
   connection* c = links_->find(to);
   if (p == nullptr || c == nullptr) return true;
-  if (!p->is_placed && !fence(*c, *p)) return false;
   if (c->completed >= p->last_put) return true;
   links_->reap();
   return c->completed >= p->last_put;
+}
+
+bool rma_queue::try_make_visible(int to) {
+  peer* p = peers_.find(to);
+  connection* c = links_->find(to);
+  if (p != nullptr && c != nullptr && !p->is_placed && !fence(*c, *p)) return false;
+  return try_flush(to);
 }
 
 bool rma_queue::fence(connection& c, peer& p) {

@@ -128,6 +128,8 @@ class rma_queue {
     return c == nullptr || c->there.in_order;
   }
   bool try_flush(int to);
+  /// A device may acknowledge puts before they are visible: reads behind them where it may.
+  bool try_make_visible(int to);
   bool try_notified(int from, call_id now);
 
   // The interface for connections.

@@ -129,6 +129,7 @@ class routed_memory {
   }
   [[nodiscard]] bool keeps_order(int to) const noexcept { return by_connection_->keeps_order(to); }
   bool try_flush(int to) { return packets_->try_flush(to) && by_connection_->try_flush(to); }
+  bool try_make_visible(int to) { return packets_->try_flush(to) && by_connection_->try_make_visible(to); }
   bool try_notified(int from, call_id now) {
     return router_->notices_by_connection(from) ? by_connection_->try_notified(from, now)
                                                 : packets_->try_notified(from, now);

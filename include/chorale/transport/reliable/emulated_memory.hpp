@@ -168,6 +168,8 @@ class emulated_memory {
   /// Puts travel in messages, which arrive in order.
   [[nodiscard]] static constexpr bool keeps_order(int) noexcept { return true; }
   bool try_flush(int to) { return packets_->try_flush(to); }
+  /// The peer acknowledges what its processor has placed.
+  bool try_make_visible(int to) { return try_flush(to); }
   bool try_notified(int from, call_id now) { return packets_->try_notified(from, now); }
 
  private:
