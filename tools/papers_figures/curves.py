@@ -111,9 +111,10 @@ def all_of(figures):
 
 @contextlib.contextmanager
 def changed(name, changes, more=None):
-    """A machine of the library with other values, as a file: `changes` are pairs of a path ("adapter.contexts.count") and a value in the unit
+    """A machine, of the library or a file, with other values, as a file: `changes` are pairs of a path ("adapter.contexts.count") and a value in the unit
     that stands there. @throws KeyError if there is no such number"""
-    document = json.loads((simulated.MACHINES / f"{name}.json").read_text(encoding="utf-8"))
+    source = pathlib.Path(name)
+    document = json.loads((source if source.suffix else simulated.MACHINES / f"{name}.json").read_text(encoding="utf-8"))
     document.update(more or {})
     for path, value in changes:
         at = document
@@ -128,7 +129,7 @@ def changed(name, changes, more=None):
             raise KeyError(path)
         at.update({units[0]: float(value) if not float(value).is_integer() else int(float(value)), "from": "estimate: given to tools/papers"})
     with tempfile.TemporaryDirectory() as folder:
-        file = pathlib.Path(folder) / f"{name}.json"
+        file = pathlib.Path(folder) / f"{source.stem}.json"
         file.write_text(json.dumps(document), encoding="utf-8")
         yield str(file)
 
@@ -151,7 +152,7 @@ def run(found, tools, progress, time_limit, changes=(), points=None):
             if changes:
                 names = {}
                 def other(ranks, used=used, names=names):
-                    name = pathlib.Path(used(ranks)).stem
+                    name = used(ranks)
                     if name not in names:
                         names[name] = open_files.enter_context(changed(name, changes))
                     return names[name]

@@ -155,6 +155,11 @@ class Catalogue(unittest.TestCase):
             for one, machine in chosen:
                 with curves.changed(machine(max(at["ranks"] for claim in one.claims for at in claim.points())), reading.changes) as file:
                     self.assertTrue(pathlib.Path(file).is_file())
+        # Of a machine that is a file, what the file has stays.
+        with curves.clan_of(1024) as machine, curves.changed(machine(512), (("adapter.sending.alone.acknowledgement", 0),)) as file:
+            document = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+        self.assertEqual(document["hosts"]["count"], 1024)
+        self.assertEqual(document["adapter"]["sending"]["alone"]["acknowledgement"]["us"], 0)
         with self.assertRaises(KeyError), curves.changed("clan2003", (("adapter.speed", 1),)):
             pass
 
