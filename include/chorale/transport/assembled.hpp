@@ -34,10 +34,8 @@ namespace chorale::transport {
 ///   was handed out. It may have a `shared_payload`, constructed from bytes, which `try_send` accepts in
 ///   place of bytes, and the members of `answering_transport`, noexcept.
 /// * It may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
-/// * The one-sided part has `expose`, `expose_alone`, `offer`, `lend`, `forget`, `expect`, `keeps_order(to)`,
-///   `try_flush(to)`, `try_make_visible(to)`, `try_notified(...)`, and `write`, `read`, `add`, `swap`, which
-///   return function objects.
-/// * Parts `describe` their memory and connections.
+/// * The one-sided part has the operations of `rma_queue`, of which `write`, `read`, `add`, `swap` return
+///   function objects. Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
@@ -228,12 +226,11 @@ class assembled {
   }
   [[nodiscard]] auto sent(int to, call_id now) requires has_messages {
     return waiting{*this, to, now,
-                   [](assembled& net, int peer, call_id call) { return net.mailbox().try_sent(peer, call); }};
+                   [](auto& n, int peer, auto call) { return n.mailbox().try_sent(peer, call); }};
   }
   [[nodiscard]] auto received(int from, call_id now) requires has_messages {
-    return waiting{*this, from, now, [](assembled& net, int peer, call_id call) {
-                     return net.mailbox().try_received(peer, call);
-                   }};
+    return waiting{*this, from, now,
+                   [](auto& n, int peer, auto call) { return n.mailbox().try_received(peer, call); }};
   }
   [[nodiscard]] bool is_over(const posted_message& message) const noexcept requires has_messages {
     return parts_->mailbox().is_over(message);
@@ -301,17 +298,15 @@ class assembled {
   }
   [[nodiscard]] auto flush(int peer, call_id now) requires has_one_sided {
     return waiting{*this, peer, now,
-                   [](assembled& net, int to, call_id) { return net.parts_->one_sided().try_flush(to); }};
+                   [](auto& n, int to, auto) { return n.parts_->one_sided().try_flush(to); }};
   }
   [[nodiscard]] auto make_visible(int peer, call_id now) requires has_one_sided {
-    return waiting{*this, peer, now, [](assembled& net, int to, call_id) {
-                     return net.parts_->one_sided().try_make_visible(to);
-                   }};
+    return waiting{*this, peer, now,
+                   [](auto& n, int to, auto) { return n.parts_->one_sided().try_make_visible(to); }};
   }
   [[nodiscard]] auto notified(int peer, call_id now) requires has_one_sided {
-    return waiting{*this, peer, now, [](assembled& net, int from, call_id call) {
-                     return net.parts_->one_sided().try_notified(from, call);
-                   }};
+    return waiting{*this, peer, now,
+                   [](auto& n, int by, auto call) { return n.parts_->one_sided().try_notified(by, call); }};
   }
   [[nodiscard]] auto fetch_add(remote_region target, std::size_t offset, std::uint64_t value, call_id now)
       requires has_one_sided {
@@ -361,9 +356,8 @@ class assembled {
                    }};
   }
   [[nodiscard]] auto multicast_signalled(int root, call_id now) {
-    return waiting{*this, root, now, [](assembled& net, int from, call_id call) {
-                     return net.multicasts().try_signalled(from, call);
-                   }};
+    return waiting{*this, root, now,
+                   [](auto& n, int from, auto call) { return n.multicasts().try_signalled(from, call); }};
   }
   [[nodiscard]] auto multicast(call_id now, std::span<const std::byte> bytes) {
     return waiting{*this, size() == 1 ? 0 : multicasts().slowest(), now,
