@@ -26,7 +26,7 @@ PROGRAMS = {
     "mpicxx": "libopenmpi-dev", "mpicxx.openmpi": "libopenmpi-dev",
     "mpirun.mpich": "mpich", "mpiexec.hydra": "mpich",
     "clang-format-16": "clang-format-16", "clang++": "clang", "doxygen": "doxygen", "dot": "graphviz", "git": "git", "gnuplot": "gnuplot-nox", "groff": "groff-base",
-    "mkdocs": "mkdocs", "shellcheck": "shellcheck", "ssh": "openssh-client", "tc": "iproute2", "valgrind": "valgrind",
+    "ib_write_lat": "perftest", "mkdocs": "mkdocs", "shellcheck": "shellcheck", "ssh": "openssh-client", "tc": "iproute2", "valgrind": "valgrind",
 }
 # Of pkg-config and CMake, as meson.build asks for them.
 DEPENDENCIES = {

@@ -18,9 +18,8 @@ EXEMPT = {
     "tools/parsing.hpp": "it writes what detail::printable_text returns",
     "tools/bench/gnuplot.cpp": "to the standard input of gnuplot",
     "tools/bench/replaced_file.cpp": "to a file",
-    "tools/counted_calls.cpp": "a literal",
-    "tools/counted_plans.cpp": "a literal",
-    "tools/floor.cpp": "numbers, by a program that needs neither Chorale nor fmt",
+    "tools/measuring/counted/calls.cpp": "a literal",
+    "tools/measuring/counted/plans.cpp": "a literal",
     "tools/lab/tsc_khz.cpp": "a number, by a program that needs neither Chorale nor fmt",
 }
 

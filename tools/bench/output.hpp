@@ -1,4 +1,5 @@
-// The table and the JSON file, in the same format for both programs, so that tools/compare can read both.
+// The table and the JSON file, in the same format for both programs, so that `tools/measure compare` can read
+// both.
 #pragma once
 
 #include <cstdio>

@@ -14,7 +14,7 @@ def points(what, *more, ranks=2, small=(), environment=()):
                    environment=environment)
 
 
-MEMORY = Program("chorale-resources", ("--ranks", "2,4,8,16,32,64"), ("--ranks", "2,4,8"), once=True)
+MEMORY = Program("chorale-points", ("resources", "--ranks", "2,4,8,16,32,64"), ("resources", "--ranks", "2,4,8"), once=True)
 QUEUE_PAIRS = points("queue-pairs", small=("--counts", "1,8,64"), environment=MISSES)
 FAN_IN = points("fan-in", ranks=8, small=("--sizes", "4096,65536"))
 LATENCY = points("latency", small=("--sizes", "4,4096"))

@@ -16,6 +16,7 @@
 #include "../bench/replaced_file.hpp"
 #include "calibration/facts.hpp"
 #include "figure.hpp"
+#include "resources.hpp"
 
 namespace {
 
@@ -93,10 +94,14 @@ std::vector<figure> figures() {
   };
 }
 
+void add_json_option(CLI::App& app, options& o) {
+  app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
+}
+
 void add_options(CLI::App& app, const figure& one, options& o) {
   bench::add_limit_options(app, o.limit);
   app.add_flag("--check", o.check, "Compare what arrives with what was sent, in calls of their own");
-  app.add_option("--json", o.json, "Also write the result to this file")->type_name("FILE");
+  add_json_option(app, o);
   const std::string name = one.name;
   if (name == "queue-pairs")
     app.add_option("--counts", o.queue_pairs, "Numbers of queue pairs, with commas between")
@@ -245,23 +250,27 @@ int main(int argc, char** argv) {
   auto* const calibration = app.add_subcommand(
       "calibrate", "What host and device cost, as a machine for chorale-sim (docs/machines.md)");
   calibration->add_option("--machine", machine, "The file to write")->type_name("FILE")->required();
+  std::vector<int> sizes{2, 4, 8, 16, 32, 64};
+  auto* const resources = app.add_subcommand(
+      "resources",
+      "What a rank of each transport takes: queue pairs, receives, memory, descriptors, measured after "
+      "alltoalls and by formula; without a launcher threads are the ranks (docs/resources.md)");
+  resources->add_option("--ranks", sizes, "Group sizes to measure; under a launcher that of the job")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 256));
+  add_json_option(*resources, o);
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
-  if (*calibration) {
-    try {
-      return calibrate(machine);
-    } catch (const std::exception& e) {
-      chorale::say(stderr, "chorale-points calibrate: {}\n", e.what());
-      return 1;
+  try {
+    if (*resources) {
+      points::show_resources(sizes, o.json);
+      return 0;
     }
-  }
-  for (const auto& one : all) {
-    if (!app.got_subcommand(one.name)) continue;
-    try {
-      return run(one, o);
-    } catch (const std::exception& e) {
-      chorale::say(stderr, "chorale-points: {}\n", e.what());
-      return 1;
-    }
+    if (*calibration) return calibrate(machine);
+    for (const auto& one : all)
+      if (app.got_subcommand(one.name)) return run(one, o);
+  } catch (const std::exception& e) {
+    chorale::say(stderr, "chorale-points {}: {}\n", app.get_subcommands().front()->get_name(), e.what());
+    return 1;
   }
   return 2;
 }

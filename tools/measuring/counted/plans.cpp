@@ -1,5 +1,5 @@
 // Each call of two ranks in one process plainly, nonblocking and by a plan, whose instructions callgrind
-// counts: tools/count-instructions --plans runs it.
+// counts: tools/measure instructions --plans runs it.
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
@@ -76,16 +76,9 @@ void count_all(Comm& comm, std::size_t bytes, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc > 1 && std::string_view{argv[1]} != "rc")
-    return std::cerr << "usage: counted_plans [rc [CALLS]]\n", 2;
+  if (argc > 1 && std::string_view{argv[1]} != "rc") return std::cerr << "usage: plans [rc [CALLS]]\n", 2;
   const int calls = argc > 2 ? std::atoi(argv[2]) : 2000;
-  chorale::config c;
-  // Uses the table's choice, the same in each count.
-  c.trials = decltype(c.trials)::off;
-  c.device = "soft0";
-  c.wait = chorale::wait_policy::yield;
-  chorale::bootstrap::run_in_process(2, [&](auto& group) {
-    chorale::communicator<> comm{group, c};
+  counting::on_two_ranks<chorale::transport::rc>([&](auto& comm) {
     count_all(comm, 8, calls);
     count_all(comm, 1024, calls);
     count_all(comm, 65536, calls / 8);

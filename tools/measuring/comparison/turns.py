@@ -1,9 +1,9 @@
 """The measurement: in each round, at each number of ranks and size, all contestants in turns."""
 import collections
-import statistics
 
-from comparison import result
-from comparison.process import Refused
+from measuring import medians
+from measuring.comparison import result
+from measuring.process import Refused
 
 PATIENCE = 3  # runs that fail one after the other, until a contestant is given up
 
@@ -12,8 +12,8 @@ class Results:
     """What all runs have given."""
 
     def __init__(self):
-        self.samples = collections.defaultdict(list)  # (point, name) -> one value a round
-        self.floors = collections.defaultdict(list)  # point -> one value a round
+        self.samples = medians.Samples()  # of (point, name)
+        self.floors = medians.Samples()  # of a point
         self.refused = {}  # (point, contestant) -> why it is left out of this row
         self.facts = {}  # contestant -> what its library says about itself
         self.failures = collections.defaultdict(list)  # (contestant, ranks) -> why the latest runs failed, since the last that did not
@@ -24,12 +24,11 @@ class Results:
 
     def median(self, point, name):
         """Over the rounds; None if there is none, or the contestant is left out."""
-        values = self.samples.get((point, name))
-        return statistics.median(values) if values and (point, name) not in self.refused else None
+        return None if (point, name) in self.refused else self.samples.median((point, name))
 
     def floor(self, point):
         """Of a flag between two ranks; None if it was not measured."""
-        return statistics.median(self.floors[point]) if self.floors.get(point) else None
+        return self.floors.median(point)
 
     def has_samples(self, point, name, by_algorithm):
         """Whether a contestant, or one of its algorithms, has shown anything in this row."""
@@ -51,8 +50,7 @@ class Results:
         self.facts.setdefault(name, facts)
         for figure in figures:
             self.samples[figure.point, figure.algorithm if by_algorithm else name].append(figure.value)
-        for point, floor in {figure.point: figure.floor for figure in figures if figure.floor}.items():
-            self.floors[point].append(floor)
+        self.floors.add({figure.point: figure.floor for figure in figures if figure.floor})
         for point, why in without.items():
             self.refuse([point], name, why)
 
@@ -61,13 +59,11 @@ def measure(everyone, chosen, operations, sizes, show):
     """All rounds. `show` is told what is run. @returns Results"""
     results = Results()
     for number in range(chosen.rounds):
-        # Who comes first has other caches than who comes last.
-        order = everyone[number % len(everyone):] + everyone[:number % len(everyone)]
         for ranks in chosen.ranks:
             for size in sizes:
                 # A barrier has no size: once a round.
                 named = [o for o in operations if o != "barrier" or size == sizes[0]]
-                for one in order if named else ():
+                for one in medians.order(everyone, number) if named else ():
                     show(f"round {number + 1}/{chosen.rounds}, {ranks} ranks, {size} bytes: {one.name}")
                     turn(results, one, result.points_of(ranks, named, size), chosen, f"round {number + 1}")
     return results

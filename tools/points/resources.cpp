@@ -1,5 +1,6 @@
-// chorale-resources: the adapter resources of a rank on each transport, measured and by formula.
-#include <CLI/CLI.hpp>
+// The adapter resources of a rank on each transport, measured and by formula.
+#include "resources.hpp"
+
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -21,49 +22,48 @@
 #include <chorale/transport/ud.hpp>
 
 #include "../../lib/core/printable.hpp"
-#include "../bench/options.hpp"
 #include "../bench/output.hpp"
 
+namespace points {
 namespace {
 
 using chorale::model::resources;
 
-constexpr int limit = 8;
-constexpr int calls = 40;
+constexpr int busiest = 8;
+constexpr int alltoalls = 40;
 
 /// Resources of rank 0 after alltoalls, in which all ranks communicate with each other.
-struct measurement {
+struct taken {
   int connections = 0;
   std::size_t registered = 0;
   std::size_t total = 0;  ///< with unregistered memory: packets of streams, queues in adapters' layout
 };
 
 template <class Transport, class Group>
-measurement measure(Group& group, const chorale::config& settings) {
-  using communicator = chorale::communicator<Transport, chorale::alltoall::direct>;
-  communicator comm{group, settings};
+taken take_on(Group& group, const chorale::config& settings) {
+  chorale::communicator<Transport, chorale::alltoall::direct> comm{group, settings};
   std::vector<std::uint32_t> out(static_cast<std::size_t>(comm.size()),
                                  static_cast<std::uint32_t>(comm.rank()));
   std::vector<std::uint32_t> in(out.size());
-  for (int i = 0; i < calls; ++i) {
+  for (int i = 0; i < alltoalls; ++i) {
     comm.alltoall(std::span<const std::uint32_t>{out}, std::span{in});
     for (std::size_t r = 0; r < in.size(); ++r)
       if (in[r] != r) throw std::runtime_error(fmt::format("alltoall on rank {}: wrong result", comm.rank()));
   }
   const auto m = comm.transport().memory();
-  const measurement result{m.peak_connections, comm.transport().registered_bytes(), m.total_bytes()};
+  const taken result{m.peak_connections, comm.transport().registered_bytes(), m.total_bytes()};
   comm.barrier();
   return result;
 }
 
 template <class Transport>
-measurement measure(int ranks, const chorale::config& settings) {
-  measurement result;
+taken take_on(int ranks, const chorale::config& settings) {
+  taken result;
   std::mutex mutex;
   std::string failure;
   chorale::bootstrap::run_in_process(ranks, [&](auto& group) {
     try {
-      const auto m = measure<Transport>(group, settings);
+      const auto m = take_on<Transport>(group, settings);
       const std::lock_guard hold{mutex};
       if (group.rank() == 0) result = m;
     } catch (const std::exception& e) {
@@ -76,7 +76,7 @@ measurement measure(int ranks, const chorale::config& settings) {
 }
 
 /// A row in the format of tools/papers (P5 figure 6(a)).
-nlohmann::ordered_json point(const std::string& transport, int ranks, const measurement& measured) {
+nlohmann::ordered_json told_of(const std::string& transport, int ranks, const taken& measured) {
   return {{"contestant", transport},
           {"at", {{"connections", ranks - 1}}},
           {"value", static_cast<double>(measured.total) / 1024},
@@ -84,7 +84,8 @@ nlohmann::ordered_json point(const std::string& transport, int ranks, const meas
           {"wrong", 0}};
 }
 
-void row(const char* transport, std::int64_t ranks, const resources& formula, const measurement* measured) {
+void print_resources(const char* transport, std::int64_t ranks, const resources& formula,
+                     const taken* measured) {
   const auto kib = [](auto bytes) { return fmt::format("{:.0f}", static_cast<double>(bytes) / 1024); };
   chorale::say(stdout, "| {} | {} | {} | {} | {} | {} | {} | {} |\n", transport, ranks,
                measured != nullptr ? fmt::format("{}", 1 + measured->connections) : "", formula.queue_pairs,
@@ -94,40 +95,24 @@ void row(const char* transport, std::int64_t ranks, const resources& formula, co
 
 }  // namespace
 
-int main(int argc, char** argv) try {
-  CLI::App app{
-      "What a rank of each transport takes: queue pairs, posted receives, registered memory, descriptors, "
-      "after alltoalls in which each rank talks to every other. Measured with threads as ranks, or with the "
-      "processes of the job under a launcher, beside the formula, and the formula alone up to 100,000 "
-      "ranks.\n"
-      "Exit status: 0; 1 if a call failed; 2 for a mistake in the options.",
-      "chorale-resources"};
-  std::vector<int> sizes{2, 4, 8, 16, 32, 64};
-  app.add_option("--ranks", sizes, "group sizes to measure")->delimiter(',')->check(CLI::Range(1, 256));
-  std::string json;
-  app.add_option("--json", json,
-                 "Also write all memory of a rank, with an estimate of its queues, to this file")
-      ->type_name("FILE");
-  app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
-  if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
-
+void show_resources(std::vector<int> sizes, const std::string& json) {
   auto settings = chorale::config::from_environment();
   if (settings.device.empty()) settings.device = "soft0";
   constexpr int mtu = 4096;
   // Under a launcher the processes of the job are the ranks, and their number is the only group size.
-  chorale::bootstrap::pmix job;
-  const bool launched = job.size() > 1;
-  if (launched) sizes = {job.size()};
-  const bool prints = !launched || job.rank() == 0;
+  chorale::bootstrap::pmix launch;
+  const bool launched = launch.size() > 1;
+  if (launched) sizes = {launch.size()};
+  const bool prints = !launched || launch.rank() == 0;
   const auto group_of = [&]<class Transport>(std::type_identity<Transport>, int n) {
-    return launched ? measure<Transport>(job, settings) : measure<Transport>(n, settings);
+    return launched ? take_on<Transport>(launch, settings) : take_on<Transport>(n, settings);
   };
   const auto print_row = [&](const std::string& transport, std::int64_t n, const resources& formula,
-                             const measurement* measured) {
-    if (prints) row(transport.c_str(), n, formula, measured);
+                             const taken* measured) {
+    if (prints) print_resources(transport.c_str(), n, formula, measured);
   };
-  const std::string hybrid_name = fmt::format("hybrid<{}>", limit);
-  if (prints) chorale::say(stdout, "hybrid<{}>: connections to the busiest.\n\n", limit);
+  const std::string hybrid_name = fmt::format("hybrid<{}>", busiest);
+  if (prints) chorale::say(stdout, "hybrid<{}>: connections to the busiest.\n\n", busiest);
   if (prints)
     chorale::say(
         stdout,
@@ -136,28 +121,26 @@ int main(int argc, char** argv) try {
         "|---|---|---|---|---|---|---|---|\n");
   namespace model = chorale::model;
   namespace transport = chorale::transport;
-  auto points = nlohmann::ordered_json::array();
+  auto told = nlohmann::ordered_json::array();
   for (const int n : sizes) {
     const auto rc = group_of(std::type_identity<transport::rc>{}, n);
     print_row("rc", n, model::resources_of_rc(n, n - 1, settings), &rc);
     const auto ud = group_of(std::type_identity<transport::ud>{}, n);
     print_row("ud", n, model::resources_of_ud(n, mtu), &ud);
-    const auto hybrid = group_of(std::type_identity<transport::hybrid<limit>>{}, n);
-    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, limit, settings, mtu), &hybrid);
+    const auto hybrid = group_of(std::type_identity<transport::hybrid<busiest>>{}, n);
+    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, busiest, settings, mtu), &hybrid);
     std::fflush(stdout);
-    points.push_back(point("RC", n, rc));
-    points.push_back(point("UD", n, ud));
-    points.push_back(point(hybrid_name, n, hybrid));
+    told.push_back(told_of("RC", n, rc));
+    told.push_back(told_of("UD", n, ud));
+    told.push_back(told_of(hybrid_name, n, hybrid));
   }
-  if (!json.empty() && prints) bench::write_file(json, {{"rows", points}});
-  if (launched) return 0;
+  if (!json.empty() && prints) ::bench::write_file(json, {{"rows", told}});
+  if (launched) return;
   for (const std::int64_t n : {1000, 10'000, 100'000}) {
     print_row("rc", n, model::resources_of_rc(n, n - 1, settings), nullptr);
     print_row("ud", n, model::resources_of_ud(n, mtu), nullptr);
-    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, limit, settings, mtu), nullptr);
+    print_row(hybrid_name, n, model::resources_of_hybrid(n, n - 1, busiest, settings, mtu), nullptr);
   }
-  return 0;
-} catch (const std::exception& e) {
-  chorale::say(stderr, "chorale-resources: {}\n", e.what());
-  return 1;
 }
+
+}  // namespace points

@@ -3,7 +3,7 @@ import dataclasses
 import json
 import math
 
-from comparison.process import Refused
+from measuring.process import Refused
 
 LEAST = 0.001  # microseconds: no call of a function takes less
 

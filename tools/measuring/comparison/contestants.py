@@ -4,7 +4,8 @@ import os
 import pathlib
 import tempfile
 
-from comparison import mpi, process, result
+from measuring import mpi, process, programs
+from measuring.comparison import result
 
 CHORALE = "chorale"
 DEBIAN = ("openmpi", "mpich")
@@ -31,7 +32,7 @@ class Contestant:
         """One run of points that have one size. @returns as result.read. @throws process.Refused"""
         ranks, crowded = points[0].ranks, points[0].ranks > cores()
         size = max([point.bytes for point in points]) or 4
-        with tempfile.TemporaryDirectory(prefix="compare-") as folder:
+        with tempfile.TemporaryDirectory(prefix="measure-") as folder:
             file = pathlib.Path(folder) / "result.json"
             command = [*self.command(ranks, crowded), *(point.operation for point in points), "--min-bytes", str(size),
                        "--max-bytes", str(size), "--budget", str(chosen.budget), "--json", str(file)]
@@ -76,12 +77,10 @@ def gather(chosen):
 
 def of_chorale(chosen, libraries, families):
     """Chorale needs a launcher with PMIx: Debian's Open MPI, or the first that the user names."""
-    program = pathlib.Path(chosen.build).resolve() / "tools" / "chorale-bench"
-    if not program.is_file():
-        raise process.Refused(f"{program} is not built (--build names the folder of a build)")
+    program = programs.program(chosen.build, "chorale-bench")
     launcher = next((library for library in libraries if families[library.name][0] == mpi.OPEN_MPI), None)
     if launcher is None:
         raise process.Refused("Chorale needs a launcher with PMIx: there is no mpirun.openmpi, and no Open MPI among --mpi")
     # What the user sets for that library's own runs is not Chorale's.
-    return Contestant(CHORALE, str(program), dataclasses.replace(launcher, options=()), families[launcher.name],
+    return Contestant(CHORALE, program, dataclasses.replace(launcher, options=()), families[launcher.name],
                       ("--algorithms",) if chosen.choice else ())

@@ -2,8 +2,8 @@
 import dataclasses
 import statistics
 
-from comparison.contestants import CHORALE
-from comparison.result import Point
+from measuring.comparison.contestants import CHORALE
+from measuring.comparison.result import Point
 
 MOST_NAMED = 200  # rows in a line
 

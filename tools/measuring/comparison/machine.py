@@ -5,7 +5,8 @@ import pathlib
 import platform
 import re
 
-from comparison import contestants, process
+from measuring import process
+from measuring.comparison import contestants
 
 
 def facts():

@@ -1,29 +1,24 @@
-#!/usr/bin/env python3
 """Where the instructions of a short call go: each 4-byte call of two ranks over rc on soft0, rank by rank and layer by layer.
 
-Usage: tools/count-layers [--library FOLDER] [--calls N] [--lines CALL/RANK]
+  tools/measure layers [--library FOLDER] [--calls N] [--lines CALL/RANK]
 
-Compiles tools/counted_small_calls.cpp with the headers of this tree, links it with the library in FOLDER (build-check/lib), which has to have
-line numbers (-g1), and runs it under callgrind. A line of the table is a call on one rank; each figure is the mean of N calls (400): the
+Compiles tools/measuring/counted/small_calls.cpp with the headers of this tree, links it with the library in FOLDER (build-check/lib), which has to
+have line numbers (-g1), and runs it under callgrind. A line of the table is a call on one rank; each figure is the mean of N calls (400): the
 instructions of each layer, by the source file that they come from; then those that take many cycles each, of which a count of instructions
 says nothing: divisions, and locked instructions, which also wait until what was stored before has left the core; then the requests that the
 device got, each an RDMA write, notifications of blocks among them (one for eight messages).
 
 --lines lists what costs most of one call on one rank, such as scan/0, by line. Needs valgrind, its headers, and objdump.
-Exit status: 0; 2 if something could not be built or run.
 """
-import argparse
 import collections
-import os
 import pathlib
 import re
-import shlex
 import subprocess
-import sys
 import tempfile
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
-SOURCE = ROOT / "tools" / "counted_small_calls.cpp"
+from measuring import callgrind, options, pages, process, trees
+
+SOURCE = "small_calls.cpp"
 # The first that fits. What comes from the standard library's headers counts where it is inlined.
 LAYERS = {
     "device": r"lib/soft/",
@@ -37,7 +32,7 @@ LAYERS = {
 DIVISION = re.compile(r"^i?div[lq]?$")
 
 
-class profile:
+class Profile:
     """Instructions of one dump: by file, line and function, and by object and address."""
 
     def __init__(self, text):
@@ -80,7 +75,7 @@ class profile:
                     self.addresses[state["ob"], at[0]] += int(fields[2])
                 is_call = False
             elif line[:1].isdigit():
-                raise RuntimeError(f"callgrind wrote what is not understood: {line}")
+                raise process.Refused(f"callgrind wrote what is not understood: {line}")
 
     def layers(self):
         sums = collections.Counter()
@@ -89,7 +84,7 @@ class profile:
         return sums
 
 
-class mnemonics:
+class Mnemonics:
     """What stands at an address of an object, looked up in all of its text at once."""
 
     def __init__(self):
@@ -106,72 +101,56 @@ class mnemonics:
 
 
 def measured(library, calls):
-    """The profiles of all calls, by name and rank."""
-    with tempfile.TemporaryDirectory() as folder:
-        program = pathlib.Path(folder) / "program"
-        subprocess.run([*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O2", "-DNDEBUG", "-g1", f"-I{ROOT / 'include'}", SOURCE,
-                        "-o", program, f"-L{library}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library}"], check=True)
-        subprocess.run(["valgrind", "--tool=callgrind", "--fair-sched=yes", "--separate-threads=yes", "--dump-instr=yes",
-                        f"--callgrind-out-file={folder}/out", program, str(calls)], check=True, stderr=subprocess.DEVNULL,
-                       env={**os.environ, "CHORALE_SOFT_FABRIC": f"count{os.getpid()}"})
-        found = {}
-        for path in pathlib.Path(folder).glob("out*"):
-            text = path.read_text(errors="replace")
-            what = re.search(r"^desc: Trigger: Client Request: (\w+) \d+ (\d)$", text, re.M)
-            if what:
-                found[what[1], int(what[2])] = profile(text)
-        if not found:
-            raise RuntimeError("the program has left no counts")
-        look_up = mnemonics()
-        for one in found.values():
-            one.slow = collections.Counter()
-            for (file, address), count in one.addresses.items():
-                word = look_up.at(file, address) if file.startswith("/") and not file.endswith("/program") else ""
-                if word:
-                    one.slow["division" if DIVISION.match(word) else "lock"] += count
-        return found
+    """The profiles of all calls, by name and rank. @throws Refused"""
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        program = trees.linked(trees.ROOT, library / "libchorale.so", pathlib.Path(folder) / "program", SOURCE, "-g1")
+        dumps = callgrind.dumps(program, calls, options=("--separate-threads=yes", "--dump-instr=yes"))
+    found = {(name, int(rank)): Profile(text) for (name, _, rank), text in dumps.items()}
+    look_up = Mnemonics()
+    for one in found.values():
+        one.slow = collections.Counter()
+        for (file, address), count in one.addresses.items():
+            word = look_up.at(file, address) if file.startswith("/") and not file.endswith("/program") else ""
+            if word:
+                one.slow["division" if DIVISION.match(word) else "lock"] += count
+    return found
 
 
 def table(found, calls):
     columns = [*LAYERS, "all", "divisions", "locked", "requests"]
-    print("| call | rank | " + " | ".join(columns) + " |\n|" + "---|" * (len(columns) + 2))
-    order = re.findall(r'count(?:_apart)?\("(\w+)"', SOURCE.read_text())
+    print(pages.head("call", "rank", *columns))
+    order = re.findall(r'count(?:_apart)?\("(\w+)"', (trees.COUNTED / SOURCE).read_text(encoding="utf-8"))
     for name, rank in sorted(found, key=lambda w: (order.index(w[0]), w[1])):
         one = found[name, rank]
         layers = one.layers()
         cells = [f"{layers[layer] / calls:.0f}" for layer in LAYERS] + [f"{layers.total() / calls:.0f}"]
         cells += [f"{one.slow[kind] / calls:.2g}" for kind in ("division", "lock")] + [f"{one.posts / calls:.3g}"]
-        print(f"| {name} | {rank} | " + " | ".join(cells) + " |")
+        print(pages.cells(name, rank, *cells))
 
 
 def lines(one, calls):
     for (file, line), count in one.places.most_common(60):
         path = re.search(r"(include/chorale|lib)/.*", file)
-        source = ROOT / path[0] if path else pathlib.Path(file)
+        source = trees.ROOT / path[0] if path else pathlib.Path(file)
         text = source.read_text(errors="replace").splitlines() if source.is_file() else []
         print(f"{count / calls:7.1f}  {path[0] if path else file}:{line}  {text[line - 1].strip() if 0 < line <= len(text) else ''}")
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--library", type=pathlib.Path, default=ROOT / "build-check" / "lib")
-    parser.add_argument("--calls", type=int, default=400)
+def add_options(parser):
+    """Those of its own."""
+    parser.add_argument("--library", type=pathlib.Path, default=trees.ROOT / "build-check" / "lib")
+    parser.add_argument("--calls", type=options.count, default=400)
     parser.add_argument("--lines", metavar="CALL/RANK")
-    options = parser.parse_args()
-    found = measured(options.library.resolve(), options.calls)
-    if not options.lines:
-        table(found, options.calls)
+
+
+def run(chosen):
+    """Prints the table, or the lines. @returns the exit status"""
+    found = measured(chosen.library.resolve(), chosen.calls)
+    if not chosen.lines:
+        table(found, chosen.calls)
         return 0
-    name, _, rank = options.lines.partition("/")
+    name, _, rank = chosen.lines.partition("/")
     if not rank.isdigit() or (name, int(rank)) not in found:
-        parser.error(f"there is no {options.lines}: " + ", ".join(f"{n}/{r}" for n, r in sorted(found)))
-    lines(found[name, int(rank)], options.calls)
+        chosen.parser.error(f"there is no {chosen.lines}: " + ", ".join(f"{n}/{r}" for n, r in sorted(found)))
+    lines(found[name, int(rank)], chosen.calls)
     return 0
-
-
-if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (subprocess.CalledProcessError, OSError, RuntimeError) as e:
-        print(f"count-layers: {e}", file=sys.stderr)
-        sys.exit(2)

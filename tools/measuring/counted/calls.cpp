@@ -1,4 +1,4 @@
-// Calls of two ranks in one process, whose instructions callgrind counts: tools/count-instructions runs it.
+// Calls of two ranks in one process, whose instructions callgrind counts: tools/measure instructions runs it.
 #include <cstddef>
 #include <cstdlib>
 #include <iostream>
@@ -49,20 +49,9 @@ void count_calls(Comm& comm, std::size_t bytes, int calls) {
   }
 }
 
-/// Uses the table's choice, the same in each count; older commits may not have trials.
-template <class Config>
-void without_trials(Config& c) {
-  if constexpr (requires { c.trials; }) c.trials = decltype(c.trials)::off;
-}
-
 template <class Transport>
 void run(int calls) {
-  chorale::config c;
-  without_trials(c);
-  c.device = "soft0";
-  c.wait = chorale::wait_policy::yield;
-  chorale::bootstrap::run_in_process(2, [&](auto& group) {
-    chorale::communicator<Transport> comm{group, c};
+  counting::on_two_ranks<Transport>([&](auto& comm) {
     count_calls(comm, 8, calls);
     count_calls(comm, 65536, calls / 8);
   });
@@ -85,5 +74,5 @@ int main(int argc, char** argv) {
   else if (which == "hybrid")
     run<transport::hybrid<2>>(calls);
   else
-    return std::cerr << "usage: counted_calls rc|rc_send_receive|ud|ud_rdma|hybrid [CALLS]\n", 2;
+    return std::cerr << "usage: calls rc|rc_send_receive|ud|ud_rdma|hybrid [CALLS]\n", 2;
 }

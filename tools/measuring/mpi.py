@@ -9,9 +9,8 @@ import shlex
 import shutil
 import subprocess
 
-from comparison import process
+from measuring import process, trees
 
-ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD_LIMIT = 300  # seconds
 NAMES = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+-]*")
 OPEN_MPI, HYDRA, OTHER = "Open MPI", "Hydra", "other"
@@ -120,7 +119,7 @@ def source_of(build):
         told = json.loads((build / "meson-info" / "meson-info.json").read_text(encoding="utf-8"))
         return pathlib.Path(told["directories"]["source"])
     except (OSError, ValueError, KeyError):
-        return ROOT
+        return trees.ROOT
 
 
 def digest(compiler, *files):

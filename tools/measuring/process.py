@@ -11,7 +11,7 @@ import time
 PR_SET_CHILD_SUBREAPER = 36
 SHARED_MEMORY = "/dev/shm/"
 GRACE = 3  # seconds that a launcher has to end its ranks itself
-MOST_SAID = 4000  # bytes of what a command says that are kept, of its beginning and of its end
+MOST_SAID = 65536  # bytes of what a command says that are kept, of its beginning and of its end
 FOREIGN = ("PMIX_", "OMPI_", "PMI_", "MPI_", "HYDI_", "HYDRA_")
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT",
            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
@@ -39,7 +39,7 @@ def run(command, variables, limit):
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     before, files_before = descendants(), set(os.listdir(SHARED_MEMORY)) if os.path.isdir(SHARED_MEMORY) else set()
     # A launcher's session folder goes with this one, even if the launcher is killed.
-    with tempfile.TemporaryDirectory(prefix="compare-", ignore_cleanup_errors=True) as folder:
+    with tempfile.TemporaryDirectory(prefix="measure-", ignore_cleanup_errors=True) as folder:
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                        env={**variables, "TMPDIR": folder}, start_new_session=True)

@@ -4,7 +4,8 @@ import io
 import json
 import statistics
 
-from comparison import contestants, summary, turns
+from measuring import pages
+from measuring.comparison import contestants, summary, turns
 
 CROWDED = ("Broadcast, reduce, gather and scatter: with the barrier before each call. Where ranks share cores, a rank that waits in the "
            "barrier finds its message there when it gets a core, so the call alone would seem to cost nothing.")
@@ -15,11 +16,6 @@ HEAD = ("ranks", "operation", "bytes", "contestant", "median_us", "least_us", "m
 def shown(value, digits=3):
     """A number as a cell."""
     return "" if value is None else f"{value:.{digits}f}"
-
-
-def cells(*texts):
-    """A line of a table of Markdown."""
-    return "| " + " | ".join(str(text).replace("|", "\\|") for text in texts) + " |"
 
 
 def head(chosen, ranks):
@@ -36,28 +32,27 @@ def head(chosen, ranks):
 def against_peers(everyone, results, points):
     """The table of Chorale beside the others."""
     peers = [one.name for one in everyone if one.name != contestants.CHORALE]
-    yield cells("operation", "bytes", "chorale us", *(f"{name} us" for name in peers), "ratio to the best", "flag floor us",
-                "ratio to the floor")
-    yield "|---|" + "---:|" * (5 + len(peers))
+    yield pages.head("operation", "bytes", "chorale us", *(f"{name} us" for name in peers), "ratio to the best", "flag floor us",
+                     "ratio to the floor")
     for point in points:
         mine, floor, row = results.median(point, contestants.CHORALE), results.floor(point), summary.ratio(results, point, contestants.CHORALE)
         figures = [LEFT_OUT if (point, name) in results.refused else shown(results.median(point, name))
                    for name in (contestants.CHORALE, *peers)]
-        yield cells(point.operation, point.bytes, *figures, shown(row and row.value, 2), shown(floor),
-                    shown(mine / floor if mine and floor else None, 1))
+        yield pages.cells(point.operation, point.bytes, *figures, shown(row and row.value, 2), shown(floor),
+                          shown(mine / floor if mine and floor else None, 1))
 
 
 def of_choice(results, points):
     """The table of the default beside the best of the other algorithms."""
-    yield cells("operation", "bytes", "default us", "best other us", "best other", "ratio")
+    yield pages.cells("operation", "bytes", "default us", "best other us", "best other", "ratio")
     yield "|---|---:|---:|---:|---|---:|"
     rows = {row.point: row for row in summary.of_choice(results, points)}
     for point in points:
         row = rows.get(point)
         if row:
-            yield cells(point.operation, point.bytes, shown(row.ours), shown(row.best), f"`{row.who}`", shown(row.value, 2))
+            yield pages.cells(point.operation, point.bytes, shown(row.ours), shown(row.best), f"`{row.who}`", shown(row.value, 2))
         elif (point, contestants.CHORALE) in results.refused:
-            yield cells(point.operation, point.bytes, LEFT_OUT, "", "", "")
+            yield pages.cells(point.operation, point.bytes, LEFT_OUT, "", "", "")
 
 
 def left_out(results, ranks):
@@ -122,11 +117,3 @@ def as_json(chosen, results, told, missing):
     return json.dumps({"command": chosen.command, "machine": dict(told), "unit": "us",
                        "measure": {str(ranks): contestants.measure(ranks) for ranks in chosen.ranks},
                        "missing": missing, "rows": list(records(results))}, indent=1) + "\n"
-
-
-def put_between(text, name, made):
-    """A page with what was made between the marks of that name. @throws ValueError if they are not there."""
-    begin, end = f"<!-- made by tools/compare: {name} -->", f"<!-- end of {name} -->"
-    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise ValueError(f"it has not the lines '{begin}' and '{end}', once each and in this order")
-    return text[:text.index(begin)] + begin + "\n" + made.strip() + "\n" + text[text.index(end):]

@@ -1,11 +1,32 @@
-// Counts the instructions of calls under callgrind, for the programs that tools/count-instructions and
-// tools/count-layers run.
+// Counts the instructions of calls under callgrind, for the programs that tools/measure instructions and
+// tools/measure layers run.
 #pragma once
 
 #include <string>
 #include <valgrind/callgrind.h>
 
+#include <chorale/chorale.hpp>
+
 namespace counting {
+
+/// Uses the table's choice, the same in each count; older commits may not have trials.
+template <class Config>
+void without_trials(Config& c) {
+  if constexpr (requires { c.trials; }) c.trials = decltype(c.trials)::off;
+}
+
+/// Calls `body(communicator)` on two ranks of this process.
+template <class Transport, class Body>
+void on_two_ranks(const Body& body) {
+  chorale::config c;
+  without_trials(c);
+  c.device = "soft0";
+  c.wait = chorale::wait_policy::yield;
+  chorale::bootstrap::run_in_process(2, [&](auto& group) {
+    chorale::communicator<Transport> comm{group, c};
+    body(comm);
+  });
+}
 
 /// Calls `body(i)` `calls` times on both ranks, and stores the total count in a dump of that name.
 template <class Comm, class Body>

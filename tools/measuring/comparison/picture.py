@@ -5,7 +5,8 @@ import statistics
 import subprocess
 import tempfile
 
-from comparison import contestants
+from measuring import programs
+from measuring.comparison import contestants
 
 TIME_LIMIT = 300  # seconds
 
@@ -30,8 +31,8 @@ def documents(chosen, results, told):
 
 def draw(chosen, results, told):
     """Writes what --plot and --report ask for. @returns what went wrong, empty if nothing did."""
-    with tempfile.TemporaryDirectory(prefix="compare-") as folder:
-        command = [str(pathlib.Path(chosen.build).resolve() / "tools" / "chorale-bench")]
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        command = [programs.program(chosen.build, "chorale-bench")]
         for name, document in documents(chosen, results, told).items():
             file = pathlib.Path(folder) / f"{name}.json"
             file.write_text(json.dumps(document), encoding="utf-8")

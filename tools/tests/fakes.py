@@ -1,8 +1,9 @@
-"""An MPI library of a few lines, and a program for it, that go wrong as they are told; for compare_test.py."""
+"""Programs that go wrong, or make figures up, as they are told; for measure_test.py: an MPI library of a few lines, and a program for it; a compiler and a
+valgrind."""
 
 # Both programs: each operation takes 10 us, times a factor; what goes wrong is in BEHAVIOUR, and where, in WHERE.
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
-import json, mmap, os, pathlib, sys, time
+import json, os, pathlib, sys, time
 if "--from" in sys.argv:
     # What it would draw.
     if os.environ.get("BEHAVIOUR") == "blind":
@@ -30,27 +31,13 @@ if what == "crash" and here or what == "late" and len(open(log).readlines()) > 2
     sys.stderr.flush()
     os.abort()
 if what == "hang" and here:
-    shared = open(os.environ["SHARED"], "w+b") if "SHARED" in os.environ else None
-    memory = shared and (shared.truncate(4096), mmap.mmap(shared.fileno(), 4096))
     time.sleep(1000)
-if what == "nonsense" and here:
-    sys.stderr.write("nonsense \\xff" * 100000)
-    file.write_text("{nonsense")
-    sys.exit()
-if what == "silent" and here:
-    sys.exit()
-value = {"nan": float("nan"), "negative": -3.0, "huge": 1e300, "text": "fast", "zero": 0, "true": True, "none": None}.get(what)
 rows = []
 for operation in operations:
     for algorithm, takes in times.items():
-        if what == "missing" and where == operation:
-            continue
-        takes = value if what in ("nan", "negative", "huge", "text", "zero", "true", "none") and where == operation else takes
         rows.append({"operation": operation, "algorithm": algorithm, "bytes": 0 if operation == "barrier" else size,
                      "median": takes, "wall": takes})
-if what == "strange":
-    rows = 7
-file.write_text(json.dumps({"about": {"MPI": "Fake 1.2"}, "ranks": 1 if what == "singletons" else ranks, "rows": rows}))
+file.write_text(json.dumps({"about": {"MPI": "Fake 1.2"}, "ranks": ranks, "rows": rows}))
 """
 # Its options are NAME=VALUE: what the program is to do. `orphan` leaves a process in a session of its own behind.
 LAUNCHER = """#!/bin/sh
@@ -60,7 +47,6 @@ printf '%s\\n' "$*" >> "$COMMANDS"
 while :; do
   case "$1" in
     orphan) setsid sh -c 'echo $$ >> "$ORPHANS"; trap "" TERM; sleep 1000 & wait; wait' & shift;;
-    stubborn) trap "" TERM; shift;;
     *=*) export "$1"; shift;;
     /*) break;;
     *) shift;;
@@ -73,3 +59,49 @@ COMPILER = """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 cp "$PROGRAM" "$2"
 """
+# What tools/measure builds with, and counts by. A call of this tree ("here") takes 10 % more.
+COUNTING = {
+    "meson": """#!/bin/sh
+mkdir -p "$2" && : > "$2/build.ninja"
+""",
+    "ninja": """#!/bin/sh
+mkdir -p "$2/lib" && : > "$2/lib/libchorale.so"
+""",
+    "compiler": """#!/bin/sh
+while [ "$1" != -o ]; do shift; done
+: > "$2"
+""",
+    "objdump": """#!/bin/sh
+printf '  10:\\tdiv    %%rax\\n'
+""",
+    "valgrind": """#!/bin/sh
+[ -z "$SILENT" ] || exit 0
+ranks=
+for word; do
+  case "$word" in
+    --separate-threads=yes) ranks=yes;;
+    --callgrind-out-file=*) out="${word#*=}";;
+    */here/*) more=1;;
+  esac
+done
+dump() { printf 'desc: Trigger: Client Request: %s\\n%s\\ntotals: %s\\n' "$1" "$2" "$3" > "$out.${1%% *}"; }
+if [ -n "$ranks" ]; then
+  dump "barrier 2 0" 'ob=(1) /libchorale.so
+fl=(1) lib/soft/x.cpp
+fn=(1) chorale::soft::f()
+0x8 7 60
++8 * 20
+cfn=(2) chorale::soft::post_send(int)
+calls=3 0x20
+* * 1000
+fl=(2) include/chorale/transport/waiting.hpp
+fn=(3) chorale::g()
+0x30 9 20' 100
+else
+  dump "put_plain 8 10" "" 1000
+  dump "put_nonblocking 8 10" "" 1200
+  dump "put_run 8 10" "" "1${more:-0}00"
+  dump "put_start 8 10" "" 1200
+fi
+""",
+}

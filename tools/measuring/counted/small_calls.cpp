@@ -1,5 +1,5 @@
 // Calls of 4 bytes of two ranks in one process over rc, whose instructions callgrind counts for each rank:
-// tools/count-layers runs it.
+// tools/measure layers runs it.
 #include <cstdlib>
 #include <span>
 #include <string>
@@ -53,13 +53,6 @@ void count_all(Comm& comm, int calls) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  chorale::config c;
-  // Uses the table's choice, the same in each count.
-  c.trials = chorale::trial_policy::off;
-  c.device = "soft0";
-  c.wait = chorale::wait_policy::yield;
-  chorale::bootstrap::run_in_process(2, [&](auto& group) {
-    chorale::communicator<> comm{group, c};
-    count_all(comm, argc > 1 ? std::atoi(argv[1]) : 400);
-  });
+  counting::on_two_ranks<chorale::transport::rc>(
+      [&](auto& comm) { count_all(comm, argc > 1 ? std::atoi(argv[1]) : 400); });
 }

@@ -1,0 +1,1 @@
+"""The parts of tools/measure: a module for each subcommand, and what they share."""

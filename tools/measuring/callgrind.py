@@ -1,0 +1,28 @@
+"""Programs under callgrind, which dump what they count by counted/counting.hpp."""
+import os
+import pathlib
+import re
+import tempfile
+
+from measuring import process
+
+TIME_LIMIT = 3600  # seconds
+
+
+def dumps(*command, options=(), before=()):
+    """{words that name a count: its dump}, of a program that is run by the words `before`. @throws Refused"""
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        words = [*before, "valgrind", "--tool=callgrind", "--fair-sched=yes", *options, f"--callgrind-out-file={folder}/out", *map(str, command)]
+        try:
+            process.run(words, {**process.environment(), "CHORALE_SOFT_FABRIC": f"count{os.getpid()}"}, TIME_LIMIT)
+        except process.Refused as e:
+            raise process.Refused(f"{' '.join(words)} {e}") from e
+        found = {}
+        for path in pathlib.Path(folder).iterdir():
+            text = path.read_text(encoding="utf-8", errors="replace")
+            what = re.search(r"^desc: Trigger: Client Request: (.+)$", text, re.M)
+            if what:
+                found[tuple(what[1].split())] = text
+    if not found:
+        raise process.Refused(f"{' '.join(map(str, command))} has left no counts")
+    return found

@@ -1,0 +1,75 @@
+"""What the options of several subcommands have in common."""
+import argparse
+import pathlib
+
+from measuring import pages
+
+
+def numbers(text):
+    """Whole numbers from 1 on with commas between, each once, in their order."""
+    try:
+        found = sorted({int(number) for number in text.split(",")})
+    except ValueError:
+        found = []
+    if not found or found[0] < 1:
+        raise argparse.ArgumentTypeError(f"takes whole numbers from 1 on with commas between, not {text}")
+    return found
+
+
+def count(text):
+    """A whole number from 1 on."""
+    if not text.isdigit() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"takes a whole number from 1 on, not {text}")
+    return int(text)
+
+
+def seconds(text):
+    """More than none."""
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0
+    if not found > 0:
+        raise argparse.ArgumentTypeError(f"takes more than 0 seconds, not {text}")
+    return found
+
+
+def two_cores(text):
+    """The numbers of two cores, which may be the same."""
+    words = text.split(",")
+    if len(words) != 2 or not all(word.isdigit() for word in words):
+        raise argparse.ArgumentTypeError(f"takes the numbers of two cores, as in 0,1, not {text}")
+    return [int(word) for word in words]
+
+
+def page(text):
+    """FILE:NAME as (file, name), whose marks are looked for before anything is measured."""
+    file, _, name = text.rpartition(":")
+    if not file or not name:
+        raise argparse.ArgumentTypeError(f"takes FILE:NAME, not {text}")
+    try:
+        pages.split(pathlib.Path(file), name)
+    except (OSError, ValueError) as e:
+        raise argparse.ArgumentTypeError(str(e)) from e
+    return pathlib.Path(file), name
+
+
+def add_build(parser):
+    """Where the programs are."""
+    parser.add_argument("--build", type=pathlib.Path, default="build", metavar="FOLDER", help="of a build with -Dtools=true (default: build)")
+
+
+def add_cores(parser):
+    """Where two processes run."""
+    parser.add_argument("--cores", type=two_cores, default="0,1", help="two cores (default 0,1)")
+
+
+def add_page(parser):
+    """A page that what is printed becomes a part of."""
+    parser.add_argument("--page", type=page, metavar="FILE:NAME",
+                        help="also put what is printed into a page, between its lines '<!-- made by tools/measure: NAME -->' and '<!-- end of NAME -->'")
+
+
+def add_rounds(parser, default, name="--rounds", what="whose medians are taken"):
+    """How often."""
+    parser.add_argument(name, type=count, default=default, metavar="N", help=f"runs of each, {what} (default {default})")

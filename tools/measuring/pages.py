@@ -1,0 +1,36 @@
+"""Tables of Markdown, and pages that have a part between two marks."""
+
+
+def cells(*texts):
+    """A line of a table of Markdown."""
+    return "| " + " | ".join(str(text).replace("|", "\\|") for text in texts) + " |"
+
+
+def head(*texts, words=1):
+    """The first two lines of a table; the columns after the first `words` are of numbers."""
+    return f"{cells(*texts)}\n|{'---|' * words}{'---:|' * (len(texts) - words)}"
+
+
+def split(file, name):
+    """(what stands before, between and behind the marks of that name, which belong to the first and the last). @throws ValueError, OSError"""
+    text = file.read_text(encoding="utf-8")
+    begin, end = f"<!-- made by tools/measure: {name} -->\n", f"<!-- end of {name} -->"
+    if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
+        raise ValueError(f"{file} has not the lines '{begin.strip()}' and '{end}', once each and in this order")
+    start = text.index(begin) + len(begin)
+    return text[:start], text[start:text.index(end)], text[text.index(end):]
+
+
+def put(file, name, made):
+    """Puts what was made between these marks. @throws ValueError, OSError"""
+    before, _, behind = split(file, name)
+    file.write_text(before + made.strip() + "\n" + behind, encoding="utf-8")
+
+
+def show(page, lines):
+    """Prints lines, and puts them into a page, (file, name), if there is one. @returns the exit status"""
+    made = "\n".join(lines)
+    print(made)
+    if page:
+        put(*page, made)
+    return 0

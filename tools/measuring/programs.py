@@ -1,0 +1,42 @@
+"""The programs of a build, under Open MPI's launcher or without one."""
+import dataclasses
+import json
+import os
+import pathlib
+import tempfile
+
+from measuring import mpi, process
+
+TIME_LIMIT = 300  # seconds
+
+
+def program(build, name):
+    """Where a program of a build is. @throws Refused with the remedy"""
+    path = pathlib.Path(build).resolve() / "tools" / name
+    if not path.is_file():
+        raise process.Refused(f"{path} is not built: --build names the folder of a build with -Dtools=true, and 'ninja -C {build} tools/{name}' makes it")
+    return str(path)
+
+
+def launched(ranks, *options):
+    """The words that start so many ranks. Without `options` each is bound to a core, if there are enough. @throws Refused"""
+    library = mpi.debian("openmpi")
+    if library is None:
+        raise process.Refused("there is no mpirun.openmpi: tools/install-dependencies installs it")
+    return mpi.words(dataclasses.replace(library, options=options), mpi.kind(library), ranks, ranks > len(os.sched_getaffinity(0)))
+
+
+def rows(*command, limit=TIME_LIMIT):
+    """The rows of the result that a program of ours writes with --json, on soft0 if no device is named. @throws Refused"""
+    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
+        file = pathlib.Path(folder) / "result.json"
+        run(*command, "--json", str(file), limit=limit)
+        return json.loads(file.read_text(encoding="utf-8"))["rows"]
+
+
+def run(*command, limit=TIME_LIMIT):
+    """Runs a program. @returns how what it said begins. @throws Refused"""
+    try:
+        return process.run(command, {"CHORALE_DEVICE": "soft0", **process.environment()}, limit)
+    except process.Refused as e:
+        raise process.Refused(f"{' '.join(command)} {e}") from e

@@ -1,0 +1,50 @@
+"""This tree, the files of other commits, their libraries, and programs that are linked with these."""
+import os
+import pathlib
+import shlex
+import shutil
+
+from measuring import process
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+COUNTED = ROOT / "tools" / "measuring" / "counted"
+LIMIT = 7200  # seconds
+
+
+def call(*words):
+    """Runs a command. @returns how what it said begins. @throws Refused"""
+    try:
+        return process.run([str(word) for word in words], process.environment(), LIMIT)
+    except process.Refused as e:
+        raise process.Refused(f"{shlex.join(map(str, words))} {e}") from e
+
+
+def unpacked(commit, folder):
+    """The name of the commit, and its files in a folder of its own, which git does not know of."""
+    name = call("git", "-C", ROOT, "rev-parse", "--short=10", f"{commit}^{{commit}}").strip()
+    tree = folder / name
+    if not tree.exists():
+        part = folder / f"{name}.part"
+        shutil.rmtree(part, ignore_errors=True)
+        part.mkdir(parents=True)
+        call("sh", "-c", 'git -C "$1" archive "$2" | tar -x -C "$3"', "sh", ROOT, name, part)
+        part.rename(tree)
+    return name, tree
+
+
+def built(tree, release):
+    """The library of a tree, built in `release`; what is there is made anew only where it has to be."""
+    if not (release / "build.ninja").exists():
+        call("meson", "setup", release, tree, "-Dbuildtype=release", "-Db_ndebug=true", "-Dtests=false", "-Dexamples=false", "-Dtools=false")
+    call("ninja", "-C", release, "--quiet")
+    return release / "lib" / "libchorale.so"
+
+
+def linked(tree, library, program, source, *options):
+    """A program of a file below counted/, with the headers of a tree and its library, made anew only where it has to be."""
+    source = COUNTED / source
+    needs = [source, COUNTED / "counting.hpp", library, *(tree / "include").rglob("*.hpp")]
+    if not program.exists() or program.stat().st_mtime < max(file.stat().st_mtime for file in needs):
+        call(*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O2", "-DNDEBUG", *options, f"-I{tree / 'include'}", source, "-o", program,
+             f"-L{library.parent}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library.parent}")
+    return program

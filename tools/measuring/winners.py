@@ -1,0 +1,57 @@
+"""Which algorithm is the fastest where, by a table to choose by (CHORALE_TUNING), as Markdown.
+
+  tools/measure winners lib/model/tables/hdr-64core.json                             prints it
+  tools/measure winners lib/model/tables/hdr-64core.json --into docs/simulation.md   puts it between its two marks there
+  tools/measure winners lib/model/tables/hdr-64core.json --check docs/simulation.md  exit status 1 if what is there is another
+"""
+import json
+import pathlib
+import sys
+
+from measuring import options, pages, process
+
+
+def add_options(parser):
+    """Those of its own."""
+    parser.add_argument("table", type=pathlib.Path)
+    parser.add_argument("--ranks", type=options.numbers, default="8,64,512,4096,16384,65536", help="the columns (default: %(default)s)")
+    what = parser.add_mutually_exclusive_group()
+    what.add_argument("--into", type=pathlib.Path, metavar="FILE")
+    what.add_argument("--check", type=pathlib.Path, metavar="FILE")
+
+
+def size_text(size):
+    """8 B, 16 KiB."""
+    return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
+
+
+def winners(table, columns):
+    """The lines of the Markdown table. The fastest, and of equals the first by name."""
+    fastest = {}
+    for row in table["tuning"]:
+        times = row["microseconds"]
+        fastest[row["operation"], row["bytes"], row["ranks"]] = min(sorted(times), key=times.get)
+    operations = list(dict.fromkeys(row["operation"] for row in table["tuning"]))
+    lines = [pages.head("operation", "size", *(f"{ranks:,}" for ranks in columns), words=2 + len(columns))]
+    for operation in operations:
+        for size in sorted({bytes_ for name, bytes_, _ in fastest if name == operation}):
+            cells = [fastest.get((operation, size, ranks)) for ranks in columns]
+            lines.append(pages.cells(operation, size_text(size) if size else "", *(f"`{cell}`" if cell else "" for cell in cells)))
+    return "\n".join(lines) + "\n"
+
+
+def run(chosen):
+    """Prints, replaces or compares. @returns the exit status"""
+    try:
+        made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), chosen.ranks)
+        if chosen.into:
+            pages.put(chosen.into, "winners", made)
+        elif chosen.check and pages.split(chosen.check, "winners")[1] != made:
+            print(f"tools/measure winners: the table in {chosen.check} is not that of {chosen.table}: "
+                  f"tools/measure winners {chosen.table} --into {chosen.check}", file=sys.stderr)
+            return 1
+        elif not chosen.check:
+            print(made, end="")
+    except (ValueError, KeyError) as e:
+        raise process.Refused(f"{chosen.table}: {e}") from e
+    return 0
