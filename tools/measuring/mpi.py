@@ -90,17 +90,19 @@ def program(library, build, folder):
     compiler = shutil.which(library.compiler)
     if compiler is None:
         raise process.Refused(f"neither {built} nor {library.compiler} is there to build it")
-    source, loop = source_of(build), build / "tools" / "libbench-loop.a"
-    if not loop.is_file():
-        raise process.Refused(f"{loop} is not built")
-    main, clock = source / "tools" / "peers" / "mpi_peers.cpp", source / "lib" / "core" / "clock.cpp"
-    target = pathlib.Path(folder or build / "tools") / f"mpi-peers-{digest(compiler, main, clock, loop)}"
+    parts = [build / "tools" / name for name in ("libbench-loop.a", "libpeers-core.a")]
+    for part in parts:
+        if not part.is_file():
+            raise process.Refused(f"{part} is not built")
+    source = source_of(build)
+    main = source / "tools" / "peers" / "mpi_peers.cpp"
+    target = pathlib.Path(folder or build / "tools") / f"mpi-peers-{digest(compiler, main, *parts)}"
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.with_name(f"{target.name}.{os.getpid()}")
         # The library's compiler is one for C, but every such wrapper hands languages on.
         command = [compiler, "-x", "c++", "-std=c++20", "-O3", "-DNDEBUG", f"-I{source / 'include'}", f"-I{build / 'include'}",
-                   str(main), str(clock), "-x", "none", str(loop), *libraries("fmt"), "-lstdc++", "-lm", "-o", str(new)]
+                   str(main), "-x", "none", *map(str, parts), *libraries("fmt"), "-lstdc++", "-lm", "-o", str(new)]
         try:
             process.run(command, library.environment(), BUILD_LIMIT)
             new.replace(target)

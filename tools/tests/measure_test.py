@@ -75,7 +75,8 @@ class Compare(Faked):
     def setUp(self):
         super().setUp()
         self.write("build/tools/chorale-bench", fakes.PROGRAM)
-        self.write("build/tools/libbench-loop.a", "")
+        for name in ("bench-loop", "peers-core"):
+            self.write(f"build/tools/lib{name}.a", "")
         self.write("bin/mpirun.openmpi", fakes.LAUNCHER)
         self.write("fake/bin/mpirun", fakes.LAUNCHER)
         self.write("fake/bin/mpicc", fakes.COMPILER)
@@ -200,7 +201,6 @@ class Compare(Faked):
         self.assertEqual(self.row(said, "allreduce | 64")[2:], ["10.000", "8.000", "`ring`", "1.25"])
         self.assertIn("1 of 2 rows above 1.2: allreduce 64 B 1.25 (ring).", said)
         (self.folder / "log").unlink()
-        # Its first round goes well.
         status, said, _ = self.compare("--choice", "allreduce", "--rounds", "2", BEHAVIOUR="late")
         self.assertEqual((status, self.row(said, "allreduce | 4")[2]), (1, "left out"))
         self.assertIn("no row has the best other algorithm", said)
