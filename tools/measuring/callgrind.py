@@ -12,11 +12,8 @@ TIME_LIMIT = 3600  # seconds
 def dumps(*command, options=(), before=()):
     """{words that name a count: its dump}, of a program that is run by the words `before`. @throws Refused"""
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
-        words = [*before, "valgrind", "--tool=callgrind", "--fair-sched=yes", *options, f"--callgrind-out-file={folder}/out", *map(str, command)]
-        try:
-            process.run(words, {**process.environment(), "CHORALE_SOFT_FABRIC": f"count{os.getpid()}"}, TIME_LIMIT)
-        except process.Refused as e:
-            raise process.Refused(f"{' '.join(words)} {e}") from e
+        words = [*before, "valgrind", "--tool=callgrind", "--fair-sched=yes", *options, f"--callgrind-out-file={folder}/out", *command]
+        process.run_named(words, {**process.environment(), "CHORALE_SOFT_FABRIC": f"count{os.getpid()}"}, TIME_LIMIT)
         found = {}
         for path in pathlib.Path(folder).iterdir():
             text = path.read_text(encoding="utf-8", errors="replace")

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import pathlib
+import shlex
 import signal
 import subprocess
 import tempfile
@@ -40,20 +41,21 @@ def run(command, variables, limit):
     before, files_before = descendants(), set(os.listdir(SHARED_MEMORY)) if os.path.isdir(SHARED_MEMORY) else set()
     # A launcher's session folder goes with this one, even if the launcher is killed.
     with tempfile.TemporaryDirectory(prefix="measure-", ignore_cleanup_errors=True) as folder:
+        process, in_time = None, False
         try:
             process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                        env={**variables, "TMPDIR": folder}, start_new_session=True)
+            said = Said(process.stdout)
+            in_time = ended(process, limit)
         except OSError as e:
             raise Refused(f"{command[0]} does not start: {e.strerror}") from e
-        said = Said(process.stdout)
-        in_time = False
-        try:
-            in_time = ended(process, limit)
         finally:
+            # A signal that ends the script may come wherever it is, even before it knows the process.
             if not in_time:
                 files = mapped(descendants() - before) - {SHARED_MEMORY + name for name in files_before}
-                process.send_signal(signal.SIGTERM)
-                ended(process, GRACE)
+                if process:
+                    process.send_signal(signal.SIGTERM)
+                    ended(process, GRACE)
             end_all(process, before, GRACE if in_time else 0)
             if not in_time:
                 remove(files)
@@ -63,6 +65,15 @@ def run(command, variables, limit):
     if process.returncode != 0:
         raise Refused(f"{how_ended(process.returncode)}{': ' if text else ''}{text}")
     return said.first.decode(errors="replace")
+
+
+def run_named(command, variables, limit):
+    """The same for words of any kind; what is thrown begins with them."""
+    command = [str(word) for word in command]
+    try:
+        return run(command, variables, limit)
+    except Refused as e:
+        raise Refused(f"{shlex.join(command)} {e}") from e
 
 
 def how_ended(status):
@@ -97,13 +108,15 @@ class Said:
             self.last = (self.last + piece)[-MOST_SAID:]
 
     def text(self):
-        """In one line, when those that write are gone: what was called an error, else the last words."""
+        """In one line, when those that write are gone: what programs of ours said, else what was called an error, else the last words."""
         self.thread.join(GRACE)
         if not self.thread.is_alive():
             self.pipe.close()
         lines = [" ".join(line.split()) for line in self.last.decode(errors="replace").splitlines()]
+        # A launcher adds much, and each rank says the same.
+        ours = " / ".join(list(dict.fromkeys(line for line in lines if line.startswith(("chorale", "papers-"))))[:8])
         errors = " / ".join(line for line in lines if "error" in line.lower())
-        return "".join(letter for letter in errors[:400] or " ".join(lines)[-400:] if letter.isprintable()).strip()
+        return "".join(letter for letter in ours[:1500] or errors[:400] or " ".join(lines)[-400:] if letter.isprintable()).strip()
 
 
 def descendants():
@@ -133,10 +146,10 @@ def end_all(process, before, patience):
     """
     deadline = time.monotonic() + patience
     while left := descendants() - before:
-        if process.returncode is None and process.poll() is not None:
+        if process and process.returncode is None and process.poll() is not None:
             continue
         for pid in left:
-            if pid != process.pid:
+            if process is None or pid != process.pid:
                 try:
                     if time.monotonic() >= deadline:
                         os.kill(pid, signal.SIGKILL)

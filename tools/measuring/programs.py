@@ -36,7 +36,4 @@ def rows(*command, limit=TIME_LIMIT):
 
 def run(*command, limit=TIME_LIMIT):
     """Runs a program. @returns how what it said begins. @throws Refused"""
-    try:
-        return process.run(command, {"CHORALE_DEVICE": "soft0", **process.environment()}, limit)
-    except process.Refused as e:
-        raise process.Refused(f"{' '.join(command)} {e}") from e
+    return process.run_named(command, {"CHORALE_DEVICE": "soft0", **process.environment()}, limit)

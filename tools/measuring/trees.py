@@ -13,10 +13,7 @@ LIMIT = 7200  # seconds
 
 def call(*words):
     """Runs a command. @returns how what it said begins. @throws Refused"""
-    try:
-        return process.run([str(word) for word in words], process.environment(), LIMIT)
-    except process.Refused as e:
-        raise process.Refused(f"{shlex.join(map(str, words))} {e}") from e
+    return process.run_named(words, process.environment(), LIMIT)
 
 
 def unpacked(commit, folder):

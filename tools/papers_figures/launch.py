@@ -4,12 +4,10 @@ import json
 import os
 import pathlib
 import shutil
-import subprocess
 import tempfile
 
+from measuring import process
 from papers_figures import figure
-
-FOREIGN = ("PMIX_", "OMPI_", "PMI_", "MPI_", "HYDI_", "HYDRA_")
 
 
 class Failed(Exception):
@@ -67,32 +65,10 @@ class Launcher:
     def run(self, ranks, command, environment=()):
         """Runs `command`, on `ranks` ranks, or without a launcher if that is 0. @throws Failed, NoLauncher"""
         command = [*(self.words(ranks) if ranks else []), *command]
-        kept = {name: value for name, value in os.environ.items()
-                if not name.startswith(FOREIGN) or name.startswith("OMPI_MCA_")}
-        kept.update({name: str(value) for name, value in environment})
-        # Its own process group: what a launcher started ends with it.
         try:
-            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                  text=True, env=kept, start_new_session=True) as process:
-                try:
-                    said, _ = process.communicate(timeout=self.time_limit)
-                except BaseException as e:
-                    os.killpg(process.pid, 9)
-                    process.communicate()
-                    if isinstance(e, subprocess.TimeoutExpired):
-                        raise Failed(f"{' '.join(command)} took more than {self.time_limit:g} s") from e
-                    raise
-        except OSError as e:
-            raise Failed(f"{' '.join(command)}: {e}") from e
-        if process.returncode != 0:
-            raise Failed(f"{' '.join(command)} ended with {process.returncode}: {heart(said)}")
-        return said
-
-
-def heart(said):
-    """What a program of ours said of its failure, without what its launcher adds; else the end of all of it."""
-    lines = [line for line in said.splitlines() if line.startswith(("chorale", "papers-"))]
-    return " / ".join(dict.fromkeys(lines[:8])) if lines else said.strip()[-1500:]
+            process.run_named(command, {**process.environment(), **{name: str(value) for name, value in environment}}, self.time_limit)
+        except process.Refused as e:
+            raise Failed(str(e)) from e
 
 
 def program(tools, name):

@@ -1,6 +1,11 @@
 """Programs that go wrong, or make figures up, as they are told; for measure_test.py: an MPI library of a few lines, and a program for it; a compiler and a
 valgrind."""
 
+import pathlib
+import stat
+import tempfile
+import unittest
+
 # Both programs: each operation takes 10 us, times a factor; what goes wrong is in BEHAVIOUR, and where, in WHERE.
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
 import json, os, pathlib, sys, time
@@ -105,3 +110,28 @@ else
 fi
 """,
 }
+
+
+class Faked(unittest.TestCase):
+    """Programs that are not real come first."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def write(self, name, text):
+        """A program."""
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        path.chmod(path.stat().st_mode | stat.S_IXUSR)
+
+    def none_is_left(self):
+        """Of the processes that were left behind."""
+        for pid in self.lines("orphans"):
+            self.assertFalse(pathlib.Path("/proc", pid).exists())
+
+    def lines(self, name):
+        """Of a file that a fake has written."""
+        return (self.folder / name).read_text(encoding="utf-8").splitlines()

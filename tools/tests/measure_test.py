@@ -10,10 +10,8 @@ import json
 import os
 import pathlib
 import shutil
-import stat
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from unittest import mock
@@ -44,32 +42,7 @@ def measure(*words, **variables):
     return status, out.getvalue(), errors.getvalue()
 
 
-class Faked(unittest.TestCase):
-    """Programs that are not real come first."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
-    def write(self, name, text):
-        """A program."""
-        path = self.folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(text, encoding="utf-8")
-        path.chmod(path.stat().st_mode | stat.S_IXUSR)
-
-    def none_is_left(self):
-        """Of the processes that were left behind."""
-        for pid in self.lines("orphans"):
-            self.assertFalse(pathlib.Path("/proc", pid).exists())
-
-    def lines(self, name):
-        """Of a file that a fake has written."""
-        return (self.folder / name).read_text(encoding="utf-8").splitlines()
-
-
-class Compare(Faked):
+class Compare(fakes.Faked):
     """From its options to its files."""
 
     def setUp(self):
@@ -253,7 +226,7 @@ class Compare(Faked):
         self.assertFalse((self.folder / "log").exists())
 
 
-class Process(Faked):
+class Process(fakes.Faked):
     """Commands of which nothing is left."""
 
     def run_it(self, script, limit):
@@ -272,16 +245,30 @@ class Process(Faked):
         self.none_is_left()
         self.assertFalse(shared.exists())
 
+    def test_interrupted(self):
+        """By a signal, just when it has begun."""
+        def interrupt(*_):
+            while not (self.folder / "orphans").exists() or not self.lines("orphans"):
+                time.sleep(0.02)
+            sys.exit(143)
+        with mock.patch.object(process, "Said", interrupt), self.assertRaises(SystemExit):
+            self.run_it("sleep 1000", 100)
+        self.none_is_left()
+
     def test_ends(self):
         self.assertEqual(self.run_it("echo here", 100), "here\n")
         self.none_is_left()
 
     def test_fails(self):
+        """Ours are heard before a launcher, errors before the rest."""
+        said = "error: a launcher\nchorale-bench: rank 1: wrong\n-----\nchorale-bench: rank 1: wrong\nchorale-bench: all\n"
+        with self.assertRaisesRegex(process.Refused, "(?s)^sh -c .* ended with status 3: chorale-bench: rank 1: wrong / chorale-bench: all$"):
+            process.run_named(["sh", "-c", 'printf %s "$0"; exit 3', said], dict(os.environ), 100)
         with self.assertRaisesRegex(process.Refused, "ended with status 3: x.cpp:1: error: y$"):
             process.run(["sh", "-c", "yes nonsense | head -c 300000; printf '\\377\\n'; echo x.cpp:1: error: y >&2; exit 3"], dict(os.environ), 100)
 
 
-class Result(Faked):
+class Result(fakes.Faked):
     """What a program of a comparison may write."""
 
     def read(self, text):
@@ -313,7 +300,7 @@ class Result(Faked):
             result.read(self.folder / "result.json", result.points_of(2, ["scan"], 4), "median", 100)
 
 
-class Counts(Faked):
+class Counts(fakes.Faked):
     """Of a compiler and a valgrind that make them up."""
 
     def setUp(self):
@@ -357,7 +344,7 @@ class Counts(Faked):
         self.assertIn("has left no counts", errors)
 
 
-class Real(Faked):
+class Real(fakes.Faked):
     """The smallest form of what measures here."""
 
     def setUp(self):
