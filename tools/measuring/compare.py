@@ -99,7 +99,7 @@ def run(chosen):
     load = machine.load()
     results = turns.measure(everyone, chosen, operations, sizes, show)
     show("")
-    told = [*machine.facts(), ("load before", load), *machine.versions(everyone, results)]
+    told = [*machine.facts(results), ("load before", load), *machine.versions(everyone, results)]
     pages.show(chosen.page, report.markdown(chosen, everyone, results, told, missing, operations, sizes))
     for file, text in ((chosen.csv, lambda: report.as_csv(results, told)),
                        (chosen.json, lambda: report.as_json(chosen, results, told, missing))):

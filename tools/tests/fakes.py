@@ -42,7 +42,7 @@ for operation in operations:
     for algorithm, takes in times.items():
         rows.append({"operation": operation, "algorithm": algorithm, "bytes": 0 if operation == "barrier" else size,
                      "median": takes, "wall": takes})
-file.write_text(json.dumps({"about": {"MPI": "Fake 1.2"}, "ranks": ranks, "rows": rows}))
+file.write_text(json.dumps({"about": {"MPI": "Fake 1.2"}, "machine": {"host": "h", "processor": "Fake"}, "ranks": ranks, "rows": rows}))
 """
 # Its options are NAME=VALUE: what the program is to do. `orphan` leaves a process in a session of its own behind.
 LAUNCHER = """#!/bin/sh

@@ -141,7 +141,7 @@ class Compare(fakes.Faked):
             self.assertIn(f"{ranks} ranks: 2 of 2 rows above 1.05: allreduce 4 B 1.25 (a); allreduce 64 B 1.25 (a).", said)
         page = (self.folder / "page.md").read_text(encoding="utf-8")
         self.assertEqual(page, "before\n<!-- made by tools/measure: here -->\n" + said + "<!-- end of here -->\nafter\n")
-        for word in ("Made by `tools/measure compare", "processor:", "cores:", "caches:", "kernel:", "hypervisor:",
+        for word in ("Made by `tools/measure compare", "* processor: Fake\n* cores: ",
                      "a: Fake 1.2; launcher's options: WHO=a TAKES=8"):
             self.assertIn(word, said)
         rows = list(csv.DictReader(line for line in self.lines("o.csv") if not line.startswith("#")))
@@ -286,7 +286,7 @@ class Result(fakes.Faked):
         for value, why in ((float("nan"), "wrote nan where a time belongs"), (-3.0, "wrote -3 us, less than any call takes"),
                            (1e300, "wrote 1e+300 us, more than the whole run took"), ("fast", "wrote 'fast' where a time belongs"),
                            (0, "wrote 0 us, less than any call takes"), (True, "wrote True where a time belongs"), (None, "wrote None where a time belongs")):
-            _, (barrier,), without = self.read(self.document(value))
+            _, _, (barrier,), without = self.read(self.document(value))
             self.assertEqual((barrier.value, list(without.values())), (1, [why]))
 
     def test_nonsense(self):
@@ -294,7 +294,7 @@ class Result(fakes.Faked):
                           (self.document(1, 1), "ran on 1 ranks, not 2: its launcher and its library do not belong together")):
             with self.assertRaisesRegex(process.Refused, why):
                 self.read(text)
-        self.assertEqual(list(self.read('{"about": {}, "ranks": 2, "rows": []}')[2].values()), ["wrote no figure"] * 2)
+        self.assertEqual(list(self.read('{"about": {}, "ranks": 2, "rows": []}')[3].values()), ["wrote no figure"] * 2)
         (self.folder / "result.json").unlink()
         with self.assertRaisesRegex(process.Refused, "wrote no result"):
             result.read(self.folder / "result.json", result.points_of(2, ["scan"], 4), "median", 100)

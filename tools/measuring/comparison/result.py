@@ -35,7 +35,7 @@ def points_of(ranks, operations, size):
 
 
 def read(file, points, measure, limit):
-    """(facts about the library, [Figure], {point: why it has none}). `measure` is the column that counts.
+    """(facts about the library, facts about the machine, [Figure], {point: why it has none}). `measure` is the column that counts.
 
     `limit` is how many seconds the run may have taken: no call took longer. @throws Refused if nothing can be used.
     """
@@ -43,7 +43,7 @@ def read(file, points, measure, limit):
         document = json.loads(file.read_text(encoding="utf-8"))
         ranks, rows, about = document["ranks"], document["rows"], document["about"]
         named = [(row["operation"], row["bytes"], str(row["algorithm"]), row.get(measure), row.get("floor")) for row in rows]
-        facts = {str(name): " ".join(str(value).split()) for name, value in about.items()}
+        facts, machine = ({str(name): " ".join(str(value).split()) for name, value in some.items()} for some in (about, document.get("machine", {})))
     except FileNotFoundError as e:
         raise Refused("wrote no result") from e
     except (OSError, ValueError) as e:
@@ -63,7 +63,7 @@ def read(file, points, measure, limit):
         else:
             figures += [Figure(point, algorithm, value, None if implausible(floor, limit) else floor)
                         for _, _, algorithm, value, floor in found]
-    return facts, figures, without
+    return facts, machine, figures, without
 
 
 def implausible(value, limit):

@@ -15,6 +15,7 @@ class Results:
         self.samples = medians.Samples()  # of (point, name)
         self.floors = medians.Samples()  # of a point
         self.refused = {}  # (point, contestant) -> why it is left out of this row
+        self.machine = {}  # as the first has written it
         self.facts = {}  # contestant -> what its library says about itself
         self.failures = collections.defaultdict(list)  # (contestant, ranks) -> why the latest runs failed, since the last that did not
 
@@ -46,8 +47,9 @@ class Results:
 
     def add(self, name, by_algorithm, told):
         """Takes what result.read gives."""
-        facts, figures, without = told
+        facts, machine, figures, without = told
         self.facts.setdefault(name, facts)
+        self.machine = self.machine or machine
         for figure in figures:
             self.samples[figure.point, figure.algorithm if by_algorithm else name].append(figure.value)
         self.floors.add({figure.point: figure.floor for figure in figures if figure.floor})
