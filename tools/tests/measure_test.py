@@ -213,7 +213,8 @@ class Compare(fakes.Faked):
                            ([self.fake("mpich")], "the name mpich is taken"), ([self.fake("a"), self.fake("a")], "the name a is taken"),
                            (["-n", "two"], "--ranks: takes whole numbers"), (["--sizes", "0"], "--sizes: takes whole numbers"),
                            (["--budget", "0"], "--budget: takes more than 0 seconds"), (["--choice", self.fake("a")], "leave --mpi"),
-                           (["--page", "x"], "FILE:NAME"), (["--page", "/nowhere:x"], "/nowhere"), (["sum"], "no such collective"),
+                           (["--page", "x"], "FILE:NAME"), (["--page", "/nowhere:x"], "/nowhere"),
+                           (["--page", f"{self.folder}/bin/mpirun.openmpi:x"], "has not the lines '<!-- made by tools/measure: x -->' and"), (["sum"], "no such collective"),
                            (["--plot", "o"], "--plot: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)"),
                            (["--report", "o"], "--report: gnuplot is not installed")):
             status, _, errors = self.compare(*words)
@@ -319,6 +320,7 @@ class Counts(fakes.Faked):
                 done, said, errors = measure("instructions", "HEAD", "--runs", 1, "--limit", limit, "--transports", "rc", "--in", self.folder / "in",
                                              **self.variables)
                 self.assertEqual(done, status, errors)
+                self.assertRegex(said, r"^\| transport \| call \| bytes \| [0-9a-f]{10} \| here \| % \|\n")
                 self.assertIn(f"| rc | put_run | 8 | 100 | 110 | +10.0{mark} |\n| rc | put_start | 8 | 120 | 120 | +0.0 |\n\n{last}", said)
         status, _, errors = measure("instructions", "nothing", "--in", self.folder / "in", **self.variables)
         self.assertEqual(status, 2)
