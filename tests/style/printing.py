@@ -16,7 +16,7 @@ EXEMPT = {
     "lib/core/printable.cpp": "it is what all others print by",
     "include/chorale/bench.hpp": "programs compile it, by detail::printable_text",
     "tools/parsing.hpp": "it writes what detail::printable_text returns",
-    "tools/bench/gnuplot.cpp": "to the standard input of gnuplot",
+    "tools/bench/plotter.cpp": "to the standard input of chorale-plot",
     "tools/bench/replaced_file.cpp": "to a file",
     "tools/measuring/counted/calls.cpp": "a literal",
     "tools/measuring/counted/plans.cpp": "a literal",

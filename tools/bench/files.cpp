@@ -9,11 +9,9 @@
 
 #include "../../lib/core/printable.hpp"
 #include "csv.hpp"
-#include "gnuplot.hpp"
 #include "output.hpp"
-#include "plot.hpp"
+#include "plotter.hpp"
 #include "replaced_file.hpp"
-#include "report.hpp"
 
 namespace bench {
 
@@ -22,13 +20,12 @@ void add_file_options(CLI::App& app, files& f) {
   app.add_option("--csv", f.csv, "Also write the result to this file, a line for each row of the table")
       ->type_name("FILE");
   app.add_option("--plot", f.plot,
-                 "Also draw time and bandwidth over the size into this file, an SVG; needs gnuplot on the "
-                 "host of rank 0")
+                 "Also draw time and bandwidth over the size into this file, an SVG, by chorale-plot; needs "
+                 "gnuplot on the host of rank 0")
       ->type_name("FILE");
   app.add_option("--report", f.report,
                  "Also write a page of HTML with tables, pictures and the machine, which needs no other "
-                 "file; needs gnuplot as "
-                 "--plot does")
+                 "file; needs gnuplot as --plot does, and Jinja2")
       ->type_name("FILE");
 }
 
@@ -40,7 +37,8 @@ void check_files(const files& f) {
     if (name.empty() || (exists(there) && !is_regular_file(there) && !is_directory(there))) continue;
     const replaced_file tried{name};
   }
-  if (!f.plot.empty() || !f.report.empty()) need_gnuplot();
+  if (!f.plot.empty()) need_plotter("plot");
+  if (!f.report.empty()) need_plotter("report");
 }
 
 bool can_write(const files& f, const std::string& program, chorale::bench::team& all) {
@@ -68,8 +66,8 @@ void write_files(const files& f, const std::vector<named_result>& all) {
   };
   write(f.json, [&] { return as_json(all.front().what); });
   write(f.csv, [&] { return as_csv(all.front().what); });
-  write(f.plot, [&] { return plot_svg(all); });
-  write(f.report, [&] { return report_html(all); });
+  write(f.plot, [&] { return plotted("plot", as_json(all)); });
+  write(f.report, [&] { return plotted("report", as_json(all)); });
   if (first) std::rethrow_exception(first);
 }
 

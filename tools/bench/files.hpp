@@ -21,7 +21,7 @@ struct files {
 
 void add_file_options(CLI::App& app, files& f);
 
-/// Checks before the measurement whether these files can be written; existing files stay unchanged.
+/// Checks before the measurement whether these files can be made and written; existing files stay unchanged.
 /// @throws std::exception with the problem and the remedy.
 void check_files(const files& f);
 

@@ -85,9 +85,7 @@ nlohmann::ordered_json to_json(const result_row& whole) {
   return one;
 }
 
-}  // namespace
-
-std::string as_json(const run_result& all) {
+nlohmann::ordered_json to_json(const run_result& all) {
   nlohmann::ordered_json out;
   for (const auto& [key, list] :
        {std::pair{"about", &all.about}, {"machine", &all.machine}, {"run", &all.run}})
@@ -96,11 +94,30 @@ std::string as_json(const run_result& all) {
   out["unit"] = "us";
   out["rows"] = nlohmann::ordered_json::array();
   for (const result_row& one : all.rows) out["rows"].push_back(to_json(one));
-  return out.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
+  return out;
+}
+
+std::string dumped(const nlohmann::ordered_json& all) {
+  return all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n';
+}
+
+}  // namespace
+
+std::string as_json(const run_result& all) {
+  return dumped(to_json(all));
+}
+
+std::string as_json(const std::vector<named_result>& all) {
+  auto list = nlohmann::ordered_json::array();
+  for (const named_result& one : all) {
+    list.push_back(to_json(one.what));
+    list.back()["name"] = one.name;
+  }
+  return dumped(list);
 }
 
 void write_file(const std::string& file, const nlohmann::ordered_json& all) {
-  replace_file(file, all.dump(2, ' ', true, nlohmann::json::error_handler_t::replace) + '\n');
+  replace_file(file, dumped(all));
 }
 
 progress::progress(bool wanted, bool quiet, std::size_t steps)

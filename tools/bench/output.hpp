@@ -21,6 +21,8 @@ void print_rows(const std::vector<row>& rows);
 /// {"about": {...}, "machine": {...}, "run": {...}, "ranks": n, "unit": "us", "rows": [...]}; times in
 /// microseconds. Rows of a set-up begin with "set_up" and "contestant".
 std::string as_json(const run_result& all);
+/// A list of these, each with its "name".
+std::string as_json(const std::vector<named_result>& all);
 /// Writes a file of that text, whole or not at all.
 /// @throws std::system_error naming the file if it cannot be written.
 void write_file(const std::string& file, const nlohmann::ordered_json& all);

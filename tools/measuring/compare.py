@@ -16,7 +16,7 @@ import sys
 
 from measuring import mpi, options, pages
 from measuring.comparison import contestants, machine, picture, report, turns
-from plots import gnuplot
+from plots import program as plotter
 
 OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter",
               "reduce_scatter", "scan", "exchange")
@@ -37,11 +37,15 @@ def library(text):
         raise argparse.ArgumentTypeError(str(e)) from e
 
 
-def picture_file(text):
-    """A file that can be drawn."""
-    if not gnuplot.can():
-        raise argparse.ArgumentTypeError(gnuplot.MISSING)
-    return text
+def picture_file(option):
+    """The type of a file that is drawn for an option."""
+    def file(text):
+        try:
+            plotter.require(option)
+        except plotter.gnuplot.Failed as e:
+            raise argparse.ArgumentTypeError(str(e)) from e
+        return text
+    return file
 
 
 def add_options(parser):
@@ -64,9 +68,9 @@ def add_options(parser):
     parser.add_argument("--time-limit", type=options.seconds, default=120, help="seconds for one run of one program (default 120)")
     parser.add_argument("--csv", metavar="FILE", help="also write a line for each row and contestant here")
     parser.add_argument("--json", metavar="FILE", help="also write all rounds here")
-    parser.add_argument("--plot", type=picture_file, metavar="FILE", help="also draw time and bandwidth over the size here, an SVG; needs gnuplot")
-    parser.add_argument("--report", type=picture_file, metavar="FILE",
-                        help="also write tables, plots and what the machine is as one page of HTML, which needs no other file; needs gnuplot")
+    parser.add_argument("--plot", type=picture_file("plot"), metavar="FILE", help="also draw time and bandwidth over the size here, an SVG; needs gnuplot")
+    parser.add_argument("--report", type=picture_file("report"), metavar="FILE",
+                        help="also write tables, plots and what the machine is as one page of HTML, which needs no other file; needs gnuplot and Jinja2")
     options.add_page(parser)
 
 

@@ -1,1 +1,1 @@
-"""Pictures by gnuplot, for the tools that are written in Python."""
+"""Pictures by gnuplot, and pages by Jinja2: chorale-plot, and what draws for the tools that are written in Python."""

@@ -10,9 +10,10 @@
 #include <chorale/simulation/critical_path.hpp>
 
 #include "../../lib/core/printable.hpp"
+#include "../bench/plotter.hpp"
+#include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
 #include "goal.hpp"
-#include "timeline.hpp"
 #include "trace.hpp"
 #include "words.hpp"
 
@@ -112,12 +113,16 @@ bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, in
                  us(what.of.end));
     if (!w.trace.empty())
       attempt([&] {
-        write_trace(w.trace, notes, what.of, about);
+        bench::replaced_file out{w.trace};
+        write_trace([&](std::string_view part) { out.write(part); }, notes, what.of, ranks, about);
+        out.finish();
         chorale::say(stdout, "# {}: the trace\n", w.trace);
       });
     if (!w.timeline.empty())
       attempt([&] {
-        write_timeline(w.timeline, notes, what.of, ranks, what.name);
+        std::string trace;
+        write_trace([&](std::string_view part) { trace += part; }, notes, what.of, ranks, about);
+        bench::replace_file(w.timeline, bench::plotted("timeline", trace));
         chorale::say(stdout, "# {}: the timeline\n", w.timeline);
       });
     if (!w.goal.empty())

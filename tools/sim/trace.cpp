@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
 
 namespace seeing {
@@ -28,21 +27,17 @@ constexpr int first_answer_lane = 100'000;
 /// The lines of a trace file, written one by one: a trace may be larger than its records in memory.
 class events {
  public:
-  explicit events(const std::string& file) : out_(file) { out_.write("{\"traceEvents\":[\n"); }
+  explicit events(std::function<void(std::string_view)> write) : write_(std::move(write)) {
+    write_("{\"traceEvents\":[\n");
+  }
   void add(const ordered_json& one) {
-    out_.write(first_ ? "" : ",\n");
-    out_.write(one.dump());
+    write_((first_ ? "" : ",\n") + one.dump());
     first_ = false;
   }
-  void finish(const bench::facts& about) {
-    ordered_json other = ordered_json::object();
-    for (const auto& [key, value] : about) other[key] = value;
-    out_.write("\n],\"otherData\":" + other.dump() + "}\n");
-    out_.finish();
-  }
+  void finish(const ordered_json& about) { write_("\n],\"otherData\":" + about.dump() + "}\n"); }
 
  private:
-  bench::replaced_file out_;
+  std::function<void(std::string_view)> write_;
   bool first_ = true;
 };
 
@@ -130,7 +125,11 @@ void add_messages(events& to, std::vector<delivery> all, std::set<std::pair<int,
     const char* const category = one.answer ? "answer" : "message";
     auto whole = slice(fmt::format("to rank {}, {} B", one.to, one.bytes), category, one.from, lane,
                        one.posted, one.seen);
-    whole["args"] = {{"to rank", one.to}, {"bytes", one.bytes}, {"message", one.number}};
+    whole["args"] = {{"to rank", one.to},
+                     {"bytes", one.bytes},
+                     {"message", one.number},
+                     {"leaves", us(one.leaves)},
+                     {"arrives", us(one.arrives)}};
     to.add(whole);
     const auto stage = [&](activity what, instant begin, instant end) {
       if (end > begin) to.add(slice(name(what), category, one.from, lane, begin, end));
@@ -177,17 +176,20 @@ void add_names(events& to, const std::set<std::pair<int, int>>& threads) {
 
 }  // namespace
 
-void write_trace(const std::string& file, const sim::recorder& notes, const sim::window& of,
-                 const bench::facts& about) {
+void write_trace(const std::function<void(std::string_view)>& write, const sim::recorder& notes,
+                 const sim::window& of, int ranks, const bench::facts& about) {
   auto messages = find_deliveries(notes, of);
-  events to(file);
+  events to(write);
   std::set<std::pair<int, int>> threads;
   add_processors(to, notes, of, threads);
   add_messages(to, messages.all, threads);
   add_flows(to, notes, messages.all);
   add_names(to, threads);
-  auto facts = about;
-  facts.emplace_back("messages over the edge, left out", fmt::format("{}", messages.over_the_edge));
+  ordered_json facts = ordered_json::object();
+  for (const auto& [key, value] : about) facts[key] = value;
+  facts["messages over the edge, left out"] = fmt::format("{}", messages.over_the_edge);
+  facts["window"] = {{"begin", us(of.begin)}, {"end", us(of.end)}};
+  facts["ranks"] = ranks;
   to.finish(facts);
 }
 

@@ -1,7 +1,8 @@
-// A simulation as a file of trace events, for Perfetto and chrome://tracing.
+// A simulation as trace events, for Perfetto and chrome://tracing, and for the timelines of chorale-plot.
 #pragma once
 
-#include <string>
+#include <functional>
+#include <string_view>
 
 #include <chorale/simulation/recorder.hpp>
 
@@ -14,9 +15,8 @@ namespace sim = chorale::simulation;
 /// Writes the activity of ranks in the window, including activity that begins before or ends after it: a
 /// process for each rank, with a thread for its program and each helper, and lanes for the messages that it
 /// sends, if they are entirely within the window; others are counted. Precondition: no record of the window
-/// is missing.
-/// @throws std::system_error naming the file if it cannot be written.
-void write_trace(const std::string& file, const sim::recorder& notes, const sim::window& of,
-                 const bench::facts& about);
+/// is missing. `write` gets the file's text part by part.
+void write_trace(const std::function<void(std::string_view)>& write, const sim::recorder& notes,
+                 const sim::window& of, int ranks, const bench::facts& about);
 
 }  // namespace seeing

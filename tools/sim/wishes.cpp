@@ -6,11 +6,14 @@
 
 #include <fmt/format.h>
 
+#include "../bench/plotter.hpp"
 #include "../bench/replaced_file.hpp"
-#include "timeline.hpp"
 
 namespace seeing {
 namespace {
+
+/// More rows cannot be distinguished on a page.
+constexpr int most_rows = 64;
 
 sim::instant microseconds(double value) {
   return sim::instant{sim::duration{std::llround(value * 1e6)}};
@@ -23,8 +26,11 @@ void add_options(CLI::App& app, wishes& w) {
   app.add_option("--trace", w.trace, "Write a trace for ui.perfetto.dev or chrome://tracing (JSON)")
       ->type_name("FILE")
       ->group(group);
-  app.add_option("--timeline", w.timeline,
-                 fmt::format("Write a picture of ranks over time (SVG); of {} ranks at most", most_rows))
+  app.add_option(
+         "--timeline", w.timeline,
+         fmt::format("Write a picture of ranks over time (SVG) by chorale-plot, which needs gnuplot; of "
+                     "{} ranks at most",
+                     most_rows))
       ->type_name("FILE")
       ->group(group);
   app.add_option("--goal", w.goal, "Write the messages as a schedule for LogGOPSim (GOAL)")
@@ -61,6 +67,11 @@ std::string find_fault(const wishes& w, int ranks) {
     if (file.empty()) continue;
     if (!files.insert(file).second) return fmt::format("two options name the same file: {}", file);
     if (const auto wrong = bench::fault_of(file); !wrong.empty()) return wrong;
+  }
+  try {
+    if (!w.timeline.empty()) bench::need_plotter("timeline");
+  } catch (const std::runtime_error& e) {
+    return e.what();
   }
   return {};
 }

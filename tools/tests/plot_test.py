@@ -7,12 +7,15 @@ import re
 import shutil
 import sys
 import unittest
+import unittest.mock
 import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]
 
-from files_test import Files  # noqa: E402
+import files_test  # noqa: E402
+from files_test import BENCH, Files  # noqa: E402
+from plots import curves, program  # noqa: E402
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,9 +46,14 @@ class Made(Files):
         self.assertEqual(root.tag, f"{SVG}svg")
         return [" ".join("".join(text.itertext()).split()) for text in root.iter(f"{SVG}text")]
 
-    def draw(self, *names, **more):
-        """The texts of the picture of these results."""
-        self.measured(*(word for name in names for word in ("--from", name)), *more.pop("words", ()), "--plot", "o.svg", **more)
+    def draw(self, name):
+        """The texts of the picture of a result."""
+        (self.folder / "o.svg").write_text(curves.picture(program.results_of([str(self.folder / name)])), encoding="utf-8")
+        return self.texts("o.svg")
+
+    def draw_by_bench(self, *names, words=()):
+        """The same of several, and by chorale-bench."""
+        self.measured(*(word for name in names for word in ("--from", name)), *words, "--plot", "o.svg")
         return self.texts("o.svg")
 
 
@@ -118,13 +126,13 @@ class Plot(Made):
         texts = self.draw(self.write("a.json", result(*both)))
         self.assertLessEqual({"rc ring", "ud ring"}, set(texts))
         self.assertIn("MPI", self.draw(self.write("m.json", result(row("scan", "MPI", 8, 1, transport="mpi")))))
-        texts = self.draw("a.json", "m.json")
+        texts = self.draw_by_bench("a.json", "m.json")
         self.assertLessEqual({"a: rc ring", "a: ud ring", "m: MPI"}, set(texts))
         (self.folder / "more").mkdir()
-        texts = self.draw("a.json", self.write("more/a.json", result(row("scan", "ring", 8, 1))), words=["scan"])
+        texts = self.draw_by_bench("a.json", self.write("more/a.json", result(row("scan", "ring", 8, 1))), words=["scan"])
         self.assertLessEqual({"a.json: rc ring", "more/a.json: rc ring"}, set(texts))
         # Other numbers of ranks are another comparison.
-        texts = self.draw("m.json", self.write("n.json", result(row("scan", "MPI", 8, 1, transport="mpi"), ranks=1)))
+        texts = self.draw_by_bench("m.json", self.write("n.json", result(row("scan", "MPI", 8, 1, transport="mpi"), ranks=1)))
         self.assertLessEqual({"scan, 8 ranks", "scan, 1 rank"}, set(texts))
         self.assertEqual(texts.count("MPI"), 2)
 
@@ -164,22 +172,50 @@ class Plot(Made):
 class Mistakes(Made):
     """What is refused, and how."""
 
-    def test_without_gnuplot(self):
-        """It is said before anything is measured."""
-        (self.folder / "empty").mkdir()
+    def refused(self, said, *words, **how):
+        """Before anything is measured, and without a file."""
         self.write("a.json", result(row("scan", "ring", 8, 1)))
-        for words in (["allreduce"], ["--from", "a.json"]):
-            done = self.bench(*words, "--plot", "o.svg", PATH=str(self.folder / "empty"))
+        for more in (["allreduce"], ["--from", "a.json"]):
+            done = self.bench(*more, *words, "o", **how)
             self.assertEqual(done.returncode, 1)
-            self.assertIn("gnuplot is not installed on this host (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
+            self.assertIn(f"chorale-bench: {said}", done.stderr)
             self.assertNotIn("# allreduce", done.stdout)
-            self.assertFalse((self.folder / "o.svg").exists())
+            self.assertFalse((self.folder / "o").exists())
+
+    def python_alone(self):
+        """A PATH with nothing but Python."""
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin/python3").symlink_to(pathlib.Path(sys.executable).resolve())
+        return str(self.folder / "bin")
+
+    def test_without_gnuplot(self):
+        path = self.python_alone()
+        for option in ("--plot", "--report"):
+            self.refused("chorale-plot: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)", option, PATH=path)
+
+    def test_without_python(self):
+        (self.folder / "empty").mkdir()
+        self.refused("cannot draw: chorale-plot ended with status 127: ", "--plot", PATH=str(self.folder / "empty"))
+
+    @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
+    def test_without_jinja(self):
+        """Only pages need it."""
+        self.write("jinja2.py", "raise ImportError")
+        self.refused("chorale-plot: Jinja2 is not installed (on Debian and Ubuntu: apt-get install python3-jinja2)", "--report", PYTHONPATH=str(self.folder))
+        self.measured("--from", "a.json", "--plot", "o", PYTHONPATH=str(self.folder))
+
+    def test_without_the_program(self):
+        """As where chorale-bench alone was copied to."""
+        shutil.copy(files_test.BENCH, self.folder / "alone")
+        with unittest.mock.patch.object(files_test, "BENCH", self.folder / "alone"):
+            self.refused("cannot draw: chorale-plot is neither beside this program nor in PATH: it comes with Chorale's tools", "--plot",
+                         PATH=self.python_alone(), LD_LIBRARY_PATH=str(pathlib.Path(BENCH).parent.parent / "lib"))
 
     def test_gnuplot_that_fails(self):
         self.write("a.json", result(row("scan", "ring", 8, 1)))
         (self.folder / "o.svg").write_text("old", encoding="utf-8")
-        for body, said in (("echo no terminal >&2; exit 3", "gnuplot ended with status 3: no terminal"), ("kill -9 $$", "gnuplot was ended by signal 9"),
-                           ("echo strange >&2", "gnuplot wrote nothing: strange")):
+        for body, said in (("echo no terminal >&2; exit 3", "gnuplot ended with 3: no terminal"), ("kill -9 $$", "gnuplot ended with -9"),
+                           ("echo strange >&2", "gnuplot drew nothing: strange")):
             (self.folder / "gnuplot").write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n", encoding="utf-8")
             (self.folder / "gnuplot").chmod(0o755)
             done = self.bench("--from", "a.json", "--plot", "o.svg", PATH=f"{self.folder}:{os.environ['PATH']}")

@@ -2,7 +2,6 @@
 """Pictures by gnuplot: what is quoted, what fails and what is left then. Usage: plots_test.py"""
 import os
 import pathlib
-import re
 import sys
 import tempfile
 import unittest
@@ -30,12 +29,6 @@ class Gnuplot(unittest.TestCase):
         (self.folder / "bin/gnuplot").write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n", encoding="utf-8")
         (self.folder / "bin/gnuplot").chmod(0o755)
         return unittest.mock.patch.dict(os.environ, PATH=f"{self.folder / 'bin'}:{os.environ['PATH']}")
-
-    def test_curves_look_as_those_of_chorale_bench(self):
-        source = (pathlib.Path(__file__).resolve().parent.parent / "bench" / "plot.cpp").read_text(encoding="utf-8")
-        for name, wanted in (("colours", gnuplot.COLOURS), ("points", gnuplot.POINTS), ("dashes", gnuplot.DASHES)):
-            (said,) = re.findall(rf"std::array<[^>]*> {name}\{{([^}}]*)\}}", source)
-            self.assertEqual([word.strip().strip('"') for word in said.split(",")], [str(one) for one in wanted])
 
     @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_names_are_shown_as_they_are(self):

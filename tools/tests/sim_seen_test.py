@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,9 +16,11 @@ SIM = sys.argv[1]
 # A reduction tree of 5 ranks on 5 hosts, whose messages are of 2 KiB and some bytes.
 FIVE = ("allreduce", "--machine", "infinihost-pcix-8", "--ranks", "5", "--sizes", "2K", "--algorithm", "degree_k<3>")
 
+GNUPLOT = "gnuplot-nox is not installed (tools/install-dependencies --ci)"
 
-def run(*arguments):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
+
+def run(*arguments, **variables):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")} | variables
     return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
                           text=True, timeout=300, check=False)
 
@@ -213,7 +216,7 @@ class Seen(unittest.TestCase):
 
     def test_one_failure_does_not_keep_the_others(self):
         goal = self.folder / "schedule.goal"
-        done = run(*FIVE, "--timeline", "/dev/full", "--goal", goal, "--critical-path")
+        done = run(*FIVE, "--trace", "/dev/full", "--goal", goal, "--critical-path")
         self.assertEqual(done.returncode, 1, done.stdout + done.stderr)
         self.assertIn("cannot write /dev/full: No space left", done.stderr)
         self.assertIn("critical path of the last call", done.stdout)
@@ -231,40 +234,73 @@ class Seen(unittest.TestCase):
             done = run("barrier", "--machine", "hdr-64core", "--ranks", 2, "--timeline", self.folder / "picture.svg", "--window", window)
             self.assertEqual(done.returncode, 2, window)
             self.assertIn("--window", done.stderr)
-        # One rank alone waits for nobody, and a call takes nothing on this machine.
-        done = run("barrier", "--machine", "clan2003", "--ranks", 1, "--timeline", self.folder / "picture.svg", "--window", "call")
-        if done.returncode != 0:
-            self.assertIn("took no time", done.stderr)
 
+    @unittest.skipUnless(shutil.which("gnuplot"), GNUPLOT)
     def test_a_timeline_is_xml_with_a_row_for_each_rank(self):
         file = self.folder / "timeline.svg"
         self.show(*FIVE, "--timeline", file)
         picture = xml.etree.ElementTree.parse(file).getroot()
         name = "{http://www.w3.org/2000/svg}"
         self.assertEqual(picture.tag, name + "svg")
-        texts = ["".join(one.itertext()) for one in picture.iter(name + "text")]
-        self.assertIn("the last sample of allreduce degree_k<3> over rc, 2048 bytes", texts[0])
+        texts = [" ".join("".join(one.itertext()).split()) for one in picture.iter(name + "text")]
+        self.assertTrue([text for text in texts if text.startswith("the last sample of allreduce degree_k<3> over rc, 2048 bytes")], texts)
         for rank in range(5):
             self.assertIn(f"rank {rank}", texts)
-        self.assertTrue([text for text in texts if text.endswith("in us")], texts)
+        self.assertTrue([text for text in texts if "in us" in text], texts)
         for word in ("copying", "waiting", "posting"):
             self.assertIn(word, texts)
         wide, high = float(picture.get("width")), float(picture.get("height"))
-        bars = [one for one in picture.iter(name + "rect") if one.find(name + "title") is not None]
+        bars = [one for one in picture.iter(name + "polygon") if one.find(name + "title") is not None]
         self.assertGreater(len(bars), 100)
-        for one in bars:
-            x, y, width = (float(one.get(key)) for key in ("x", "y", "width"))
-            self.assertTrue(0 <= x and x + width <= wide and 0 <= y <= high, one.attrib)
-        # The bars of a rank are the whole window, whatever it does: 1200 pixels.
+        # The bars of a rank are the whole window, whatever it does: 1200 pixels. Each says what it is and when.
         rows = collections.Counter()
+        length = max(float(text) for one in bars for text in re.findall(r" to ([0-9.]+) us", one.find(name + "title").text))
         for one in bars:
-            rows[one.get("y")] += float(one.get("width"))
+            xs, ys = zip(*(map(float, corner.split(",")) for corner in one.get("points").split()))
+            self.assertTrue(0 <= min(xs) and max(xs) <= wide and 0 <= min(ys) and max(ys) <= high, one.attrib)
+            rows[min(ys)] += max(xs) - min(xs)
+            begin, end = map(float, re.search(r", ([0-9.]+) to ([0-9.]+) us$", one.find(name + "title").text).groups())
+            self.assertAlmostEqual(min(xs), 80 + 1200 * begin / length, delta=1)
+            self.assertAlmostEqual(max(xs), 80 + 1200 * end / length, delta=1)
         self.assertEqual(len(rows), 5)
         for width in rows.values():
             self.assertAlmostEqual(width, 1200, delta=10)
-        lines = [one.find(name + "title").text for one in picture.iter(name + "line") if one.find(name + "title") is not None]
-        whole = [int(size) for size in re.findall(r"^(\d+) B, ", "\n".join(lines), re.MULTILINE) if int(size) >= 2048]
-        self.assertEqual(len(whole), 4 * 8)
+        # A line for each message, from the row of one rank to that of another.
+        middles = sorted(row + 7 for row in rows)
+        whole = 0
+        for one in picture.iter(name + "path"):
+            title = one.find(name + "title")
+            if title is not None and (told := re.match(r"(\d+) B, rank (\d) to (\d), ([0-9.]+) to ([0-9.]+) us$", title.text)):
+                size, begin, end = int(told[1]), float(told[4]), float(told[5])
+                (left, top), (right, bottom) = (map(float, place.split(",")) for place in re.findall(r"[\d.]+,[\d.]+", one.get("d")))
+                for found, wanted in ((left, 80 + 1200 * begin / length), (right, 80 + 1200 * end / length), (top, middles[int(told[2])]),
+                                      (bottom, middles[int(told[3])])):
+                    self.assertAlmostEqual(found, wanted, delta=1, msg=title.text)
+                whole += size >= 2048
+        self.assertEqual(whole, 4 * 8)
+
+    @unittest.skipUnless(shutil.which("gnuplot"), GNUPLOT)
+    def test_a_timeline_of_a_trace(self):
+        """As the one that is drawn at once."""
+        self.show(*FIVE, "--timeline", self.folder / "once.svg", "--trace", self.folder / "trace.json")
+        plot = pathlib.Path(SIM).resolve().parent / "chorale-plot"
+        subprocess.run([plot, "timeline", self.folder / "trace.json", "--out", self.folder / "again.svg"], check=True, timeout=300)
+        once, again = ((self.folder / f"{which}.svg").read_bytes() for which in ("once", "again"))
+        self.assertEqual(once, again)
+        whole = {"traceEvents": [], "otherData": {"of": "a call", "ranks": 5, "window": {"begin": 1, "end": 1}}}
+        for document, said in ((json.dumps(whole), "a call took no time"), ("{", "Expecting property name"), ("[]", 'it has no list "traceEvents"'), ('{"traceEvents": []}', "chorale-sim --trace writes"),
+                               ('{"traceEvents": [3], "otherData": {}}', "it is no trace that chorale-sim has written")):
+            done = subprocess.run([plot, "timeline"], input=document, capture_output=True, text=True, timeout=300, check=False)
+            self.assertEqual((done.returncode, done.stdout), (1, ""), done.stderr)
+            self.assertTrue(done.stderr.startswith("chorale-plot: "), done.stderr)
+            self.assertIn(said, done.stderr)
+
+    def test_without_gnuplot(self):
+        """It is said before anything is simulated."""
+        (self.folder / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
+        done = run(*FIVE, "--timeline", self.folder / "picture.svg", PATH=str(self.folder))
+        self.assertEqual((done.returncode, done.stdout), (2, ""))
+        self.assertIn("gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)", done.stderr)
 
     def test_progress(self):
         done = run(*FIVE, "--progress")

@@ -1,14 +1,9 @@
-"""The rounds as a picture and as a page, drawn by chorale-bench as it draws its own results."""
-import json
+"""The rounds as a picture and as a page, drawn as the results of chorale-bench are."""
 import pathlib
 import statistics
-import subprocess
-import tempfile
 
-from measuring import programs
 from measuring.comparison import contestants
-
-TIME_LIMIT = 300  # seconds
+from plots import curves, gnuplot, report as page, results as drawn
 
 
 def documents(chosen, results, told):
@@ -31,18 +26,12 @@ def documents(chosen, results, told):
 
 def draw(chosen, results, told):
     """Writes what --plot and --report ask for. @returns what went wrong, empty if nothing did."""
-    with tempfile.TemporaryDirectory(prefix="measure-") as folder:
-        command = [programs.program(chosen.build, "chorale-bench")]
-        for name, document in documents(chosen, results, told).items():
-            file = pathlib.Path(folder) / f"{name}.json"
-            file.write_text(json.dumps(document), encoding="utf-8")
-            command += ["--from", str(file)]
-        asked = [(option, file) for option, file in (("--plot", chosen.plot), ("--report", chosen.report)) if file]
-        for option, file in asked:
-            command += [option, str(pathlib.Path(file).absolute())]
-        options = " ".join(option for option, _ in asked)
+    made = documents(chosen, results, told)
+    all_results = [drawn.checked({"name": name if len(made) > 1 else "", **document}, name) for name, document in made.items()]
+    for option, file, make in (("--plot", chosen.plot, curves.picture), ("--report", chosen.report, page.page)):
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=TIME_LIMIT, check=False)
-        except (OSError, subprocess.TimeoutExpired) as e:
-            return f"{options}: {e}"
-    return f"{options}: {' '.join(done.stderr.split())}" if done.returncode != 0 else ""
+            if file:
+                gnuplot.replace(pathlib.Path(file), make(all_results).encode(errors="replace"))
+        except gnuplot.Failed as e:
+            return f"{option}: {e}"
+    return ""

@@ -33,6 +33,10 @@ class Chorale(MesonPackage):
     depends_on("pmix@4:", when="+pmix")
     depends_on("boost@1.71: +context", when="+simulation")
     depends_on("cli11@2.1:", when="+tools", type="build")
+    # chorale-plot
+    depends_on("python@3.9:", when="+tools", type="run")
+    depends_on("gnuplot", when="+tools", type="run")
+    depends_on("py-jinja2", when="+tools", type="run")
 
     conflicts("%gcc@:11", msg="Chorale needs C++20 as of g++ 12")
     conflicts("%clang@:13", msg="Chorale needs C++20 as of clang 14")

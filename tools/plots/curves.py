@@ -1,0 +1,121 @@
+"""Results as a picture: for each operation time on the left and bandwidth on the right, over the size, on logarithmic axes."""
+import math
+
+from plots import gnuplot, results
+
+# Pixels.
+WIDTH = 1240
+LINE = 16
+KEY_LINE = 17  # what gnuplot needs for a line of the key in this font, rounded up
+LEAST_PANEL = 244
+TITLE = 34  # above the panels of a strip
+FOOT = 52  # below them
+PANEL = 360  # the width of one
+TIMES, RATES, KEY = 84, 530, 915  # where panels and key begin
+MOST_CHARACTERS = 190  # of a line above or below
+NEXT_TO_NOTHING = 1e-30  # bars that reach zero end far beyond the axis
+
+
+def widened(values, least):
+    """The range of positive values, with a margin of at least this factor."""
+    low, high = min(values), max(values)
+    room = max(least, (high / low) ** 0.05)
+    return low / room, high * room
+
+
+def ticks(low, high):
+    """Powers of ten; if there are few, also 2 and 5 times these."""
+    places = [digit * 10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+              for digit in ((1, 2, 5) if high / low < 1000 else (1,))]
+    return ", ".join(f"'{place:.15g}' {place:.15g}" for place in places if low <= place <= high)
+
+
+def ticks_of_sizes(sizes, low, high):
+    """Measured sizes, as many as have room."""
+    last, found = -math.inf, []
+    for size in sorted(set(sizes)):
+        if math.log2(size) - last >= math.log2(high / low) / 7:
+            last = math.log2(size)
+            found.append(f"'{results.size_text(size)}' {size}")
+    return ", ".join(found)
+
+
+def panel_height(strip):
+    """At least that of the key: gnuplot breaks a key that is higher than its panel into columns, for which the picture has no room."""
+    return max(LEAST_PANEL, KEY_LINE * (len(strip.curves) + 1))
+
+
+def height(strip):
+    """That of all of it."""
+    return TITLE + panel_height(strip) + FOOT + (LINE if strip.left_out else 0)
+
+
+def panel(strip, number, rates, top, whole):
+    """What draws one of the two panels of a strip."""
+    def value(mark, time):
+        return results.bandwidth(mark.bytes, time) if rates else time
+
+    low, high = widened([value(mark, time) for mark in strip.marks for time in (mark.time, mark.low, mark.high) if time > 0], 1.1)
+    data, plots = [], []
+    for order, (name, marks) in enumerate(strip.curves.items(), 1):
+        block = f"{'rate' if rates else 'time'}_{number}_{order}"
+        data += gnuplot.block(block, [(mark.bytes if strip.sized else order, *(value(mark, max(time, NEXT_TO_NOTHING)) for time in (mark.time, mark.low, mark.high)))
+                                      for mark in marks])
+        plots.append(gnuplot.curve(block, order, name))
+    if strip.sized:
+        sizes = [mark.bytes for mark in strip.marks]
+        first, last = widened(sizes, 1.2)
+        x_axis = ["set logscale x 2", f"set xrange [{first:.17g}:{last:.17g}]", f"set xtics ({ticks_of_sizes(sizes, first, last)})", "set xlabel 'size'"]
+    else:
+        x_axis = ["unset logscale x", f"set xrange [0:{len(strip.curves) + 1}]", "unset xtics", "set xlabel 'in the order of the key'"]
+    left = RATES if rates else TIMES
+    begin = 1 - top / whole
+    # One key for both panels.
+    key = "unset key" if rates else (f"set key at screen {(KEY if strip.sized else RATES) / WIDTH:.6f},{begin:.6f} left top Left reverse vertical "
+                                     f"maxrows {len(strip.curves)} samplen 4")
+    label = "MB/s (size / time)" if rates else "us of a call and its barrier" if strip.with_barrier else "us of a call"
+    return [*data, f"set lmargin at screen {left / WIDTH:.6f}", f"set rmargin at screen {(left + PANEL) / WIDTH:.6f}", f"set tmargin at screen {begin:.6f}",
+            f"set bmargin at screen {begin - panel_height(strip) / whole:.6f}", f"set ylabel {gnuplot.quoted(label)}", f"set yrange [{low:.9g}:{high:.9g}]",
+            f"set ytics ({ticks(low, high)})", "set logscale y 10", *x_axis, key, "plot " + ", ".join(plots)]
+
+
+def svg(above, strips):
+    """The strips one below the other, with lines of text above; pointing at a curve shows its name. @throws Failed"""
+    texts = [(text, LINE * number, 11) for number, text in enumerate(above, 1)]
+    end = 12 + LINE * len(above)
+    names, tops = [], []
+    for strip in strips:
+        tops.append(end - 8 + TITLE)
+        texts.append((strip.title, end + 10, 14))
+        end += height(strip)
+        if strip.left_out:
+            texts.append((f"not drawn, since it is not above zero: {'; '.join(strip.left_out)}", end - 16, 10))
+        # gnuplot draws the bars and the line of each curve of each panel.
+        names += [name for name in strip.curves for _ in range(2)] * (2 if strip.sized else 1)
+    shown = [text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..." for text, _, _ in texts]
+    labels = [f"set label {number} {gnuplot.quoted(text)} at screen {12 / WIDTH:.6f},{1 - y / end:.6f} left font 'sans,{size}'"
+              for number, (text, (_, y, size)) in enumerate(zip(shown, texts), 1)]
+    panels = []
+    for number, (strip, top) in enumerate(zip(strips, tops)):
+        for rates in (False, True) if strip.sized else (False,):
+            if strip.curves:
+                # gnuplot writes all labels with the first panel.
+                panels += [*panel(strip, number, rates, top, end), "unset label"]
+    drawn = gnuplot.svg([*gnuplot.head(WIDTH, end, max(len(strip.curves) for strip in strips), 11), "set clip one", gnuplot.GRID, *labels,
+                         "set multiplot", *panels, "unset multiplot"])
+    return gnuplot.titled(drawn, "Time and bandwidth of collectives", names)
+
+
+def line_about(result):
+    """One line: library, ranks, device."""
+    name = result.get("name", "")
+    return (f"{name}: " if name else "") + "; ".join(f"{key} {value}" for key, value in result["about"].items())
+
+
+def picture(all_results):
+    """An SVG of results. @throws Failed"""
+    strips = results.strips_of(all_results)
+    if not any(strip.curves for strip in strips):
+        raise gnuplot.Failed("cannot draw: no row has a time above zero")
+    bars = results.bars_of(all_results) or "from the 10th to the 90th percentile of the samples"
+    return svg([*map(line_about, all_results), f"Points: medians; bars: {bars}. Size: bytes of the message, or of the block of one rank."], strips)

@@ -1,0 +1,137 @@
+"""Results as chorale-bench, chorale-sim, mpi-peers and tools/compare write them: read, and sorted into the curves that are drawn of them."""
+import dataclasses
+import math
+
+from plots.gnuplot import Failed
+
+ROOTED = ("broadcast", "reduce", "gather", "scatter")
+TEXTS = ("operation", "algorithm", "transport")
+COUNTS = ("bytes", "samples", "calls")
+TIMES = ("median", "p10", "p90", "p99", "min", "max", "wall")
+
+
+@dataclasses.dataclass
+class Mark:
+    """A row as it is drawn and stands in tables: the time of a call in microseconds, and what its bar reaches from and to."""
+    bytes: int
+    time: float
+    low: float
+    high: float
+    row: dict
+
+    @property
+    def wrong(self):
+        """How many ranks had a wrong result."""
+        return self.row.get("wrong_ranks", 0)
+
+
+@dataclasses.dataclass
+class Strip:
+    """The curves of one operation on one number of ranks."""
+    title: str
+    sized: bool  # false for a barrier, which has no bytes
+    with_barrier: bool  # times include the barrier before each call
+    curves: dict = dataclasses.field(default_factory=dict)  # {name: [Mark]}, by size
+    left_out: list = dataclasses.field(default_factory=list)  # what logarithmic axes have no place for
+
+    @property
+    def marks(self):
+        """Those of all curves."""
+        return [mark for marks in self.curves.values() for mark in marks]
+
+    def best(self):
+        """{bytes: (name, mark)}: the fastest of each size."""
+        found = {}
+        for name, marks in self.curves.items():
+            for mark in marks:
+                if mark.bytes not in found or mark.time < found[mark.bytes][1].time:
+                    found[mark.bytes] = name, mark
+        return dict(sorted(found.items()))
+
+
+def bandwidth(size, time):
+    """Of a call, in megabytes (10^6 bytes) per second."""
+    return size / time
+
+
+def size_text(size):
+    """A size in the largest unit that divides it: 64 KiB, 1000 B."""
+    units = ["B", "KiB", "MiB", "GiB", "TiB"]
+    while len(units) > 1 and size >= 1024 and size % 1024 == 0:
+        size //= 1024
+        units.pop(0)
+    return f"{size} {units[0]}"
+
+
+def is_number(value):
+    """True and false are none."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool)
+
+
+def checked(result, where):
+    """A result whose members are what they have to be. @throws Failed naming the one that is not"""
+    if not isinstance(result, dict) or not isinstance(result.get("rows"), list):
+        raise Failed(f'{where}: it has no list "rows": it is no result that chorale-bench, chorale-sim, mpi-peers or tools/compare has written')
+    if not isinstance(result.get("ranks"), int) or result["ranks"] < 1:
+        raise Failed(f'{where}: "ranks" must be a whole number from 1 on')
+    for part in ("about", "machine", "run"):
+        if not isinstance(result.setdefault(part, {}), dict):
+            raise Failed(f'{where}: "{part}" must be an object of texts')
+    for number, row in enumerate(result["rows"], 1):
+        if not isinstance(row, dict):
+            raise Failed(f"{where}: row {number}: it must be an object")
+        for keys, good, kind in ((TEXTS, lambda value: isinstance(value, str), "a text"), (TIMES, is_number, "a number of microseconds"),
+                                 (COUNTS, lambda value: isinstance(value, int) and value >= 0, "a whole number from 0 on")):
+            wrong = next((key for key in keys if not good(row.get(key))), None)
+            if wrong:
+                raise Failed(f'{where}: row {number}: "{wrong}" must be {kind}')
+    return result
+
+
+def name_of(result, row, several_results, several_transports):
+    """What distinguishes the curve of a row in its strip."""
+    name = f"{result.get('name', '')}: " if several_results else ""
+    if row.get("contestant"):
+        return name + row["contestant"]
+    # For an MPI, library and transport are the same.
+    return name + (f"{row['transport']} " if several_transports and row["transport"] != "mpi" else "") + row["algorithm"]
+
+
+def counts_barrier(result):
+    """Whether calls with a root count with their barrier: if ranks outnumber cores, a rank that waits in the barrier for a core finds its message
+    already there, so that the call alone would seem to cost nothing."""
+    about = result["about"]
+    return about.get("waiting") == "ranks outnumber cores: yielding" and "calls with a root" not in about
+
+
+def strip_of(title, rows):
+    """That of (result, row)s."""
+    made = Strip(title, any(row["bytes"] > 0 for _, row in rows), rows[0][1]["operation"] in ROOTED and any(counts_barrier(result) for result, _ in rows))
+    several_results = len({id(result) for result, _ in rows}) > 1
+    several_transports = len({row["transport"] for _, row in rows}) > 1
+    for result, row in rows:
+        name = name_of(result, row, several_results, several_transports)
+        times = (row["wall"],) * 3 if made.with_barrier else (row["median"], row["p10"], row["p90"])
+        mark = Mark(row["bytes"], *times, row)
+        if all(map(math.isfinite, times)) and mark.time > 0 and mark.high > 0 and (mark.bytes > 0 or not made.sized):
+            made.curves.setdefault(name, []).append(mark)
+        else:
+            made.left_out.append(f"{name} at {size_text(mark.bytes)}: {mark.time:.3g} us")
+    for marks in made.curves.values():
+        marks.sort(key=lambda mark: mark.bytes)
+    return made
+
+
+def strips_of(results):
+    """In the order of measurement."""
+    places = {}
+    for result in results:
+        for row in result["rows"]:
+            places.setdefault((row.get("set_up", ""), row["operation"], result["ranks"]), []).append((result, row))
+    return [strip_of(f"{set_up}{': ' if set_up else ''}{operation}, {ranks} {'rank' if ranks == 1 else 'ranks'}", rows)
+            for (set_up, operation, ranks), rows in places.items()]
+
+
+def bars_of(results):
+    """What the bars are, if a program says that they are no percentiles; else None."""
+    return next((result["about"]["bars"] for result in reversed(results) if "bars" in result["about"]), None)

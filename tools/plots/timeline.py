@@ -1,0 +1,123 @@
+"""A trace of ranks (Chrome's JSON, as chorale-sim --trace writes it) as a picture: a row for each rank, what it did, and a line for each message."""
+from plots import gnuplot
+from plots.gnuplot import Failed
+
+MOST_ROWS = 64  # more cannot be distinguished on a page
+MOST_SHAPES = 100_000  # viewers need seconds for more
+# Pixels.
+WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1200, 80, 30, 96, 24, 56
+LEAST = 0.1  # the width of a shape, so that short ones stay visible
+# Colours that the colour-blind can tell apart (Okabe and Ito): of what slices are named.
+LOOKS = {
+    "posting": ("#e69f00", {"post", "send"}),
+    "copying": ("#009e73", {"copy"}),
+    "combining operands": ("#cc79a7", {"combine"}),
+    "taking what was received": ("#56b4e9", {"receive", "match", "post receive", "poll"}),
+    "library: calls, registration": ("#666666", set()),  # and all others
+    "computing": ("#f0e442", {"compute"}),
+    "waiting": ("#e4e4e4", {"wait", "wait for message", "wait for answer"}),
+}
+OTHERS = "library: calls, registration"
+WIRE = "#0072b2"
+
+
+def look_of(name):
+    """The kind of what a slice shows."""
+    return next((look for look, (_, names) in LOOKS.items() if name in names), OTHERS)
+
+
+def stretches(slices):
+    """{(rank, thread): [[begin, end, look]]} of work; what follows without a gap and looks the same is one."""
+    found = {}
+    for event in slices:
+        before = found.setdefault((event["pid"], event["tid"]), [])
+        begin, end, look = event["ts"], event["ts"] + event["dur"], look_of(event["name"])
+        if before and before[-1][2] == look and begin - before[-1][1] < 1e-6:
+            before[-1][1] = end
+        elif end > begin:
+            before.append([begin, end, look])
+    return found
+
+
+def svg(trace):
+    """The picture. @throws Failed"""
+    if not isinstance(trace, dict) or not isinstance(trace.get("traceEvents"), list):
+        raise Failed('it has no list "traceEvents": it is no trace')
+    about = trace.get("otherData", {})
+    slices = [event for event in trace["traceEvents"] if event.get("ph") == "X"]
+    work = sorted((event for event in slices if event["cat"] in ("work", "wait")), key=lambda event: event["ts"])
+    try:
+        first, last = about["window"]["begin"], about["window"]["end"]
+        ranks = about["ranks"]
+        title = about["of"]
+    except KeyError as e:
+        raise Failed(f'its "otherData" has no {e}: chorale-sim --trace writes traces that can be drawn') from e
+    if last <= first:
+        raise Failed(f"{title} took no time")
+    if ranks > MOST_ROWS:
+        raise Failed(f"{ranks} ranks are more than the {MOST_ROWS} that a picture can show")
+    left_out = int(about.get("messages over the edge, left out", 0))
+    if left_out:
+        title += f"; {left_out} messages over the edge are not drawn"
+    length = last - first
+    least = length * LEAST / WIDTH
+
+    def inside(time):
+        return min(max(time, first), last) - first
+
+    def words(begin, end):
+        return f"{begin - first:.3f} to {end - first:.3f} us"
+
+    # {look: [(begin, end, row, least, most of its height), title]}; helpers are thin below their row.
+    bars = {look: [] for look in LOOKS}
+    for (rank, thread), parts in stretches(work).items():
+        for begin, end, look in parts:
+            if end > first and begin < last and not (thread and look == "waiting"):
+                low, high = (7 / ROW, 11 / ROW) if thread else (-7 / ROW, 7 / ROW)
+                x = inside(begin)
+                bars[look].append(((x, min(max(inside(end), x + least), length), rank, rank + low, rank + high),
+                                   f"{'helper: ' if thread else ''}{look}, {words(max(begin, first), min(end, last))}"))
+    marks = [((inside(event["ts"]), event["pid"] - 0.46, 0, 0.92), event["name"]) for event in slices
+             if event["cat"] == "phase" and event["tid"] == 0 and first <= event["ts"] <= last]
+    wires = {False: [], True: []}
+    for event in slices:
+        told = event.get("args", {})
+        answer = event["cat"] == "answer"
+        if "leaves" in told and (not answer or told["bytes"]):
+            begin, end, to = told["leaves"], told["arrives"], told["to rank"]
+            x = inside(begin)
+            wires[answer].append(((x, event["pid"], max(inside(end) - x, least), to - event["pid"]),
+                                  f"{'answer, ' if answer else ''}{told['bytes']} B, rank {event['pid']} to {to}, {words(begin, end)}"))
+    shapes = sum(map(len, (*bars.values(), *wires.values(), marks)))
+    if shapes > MOST_SHAPES:
+        raise Failed(f"there are {shapes} things to draw between {first:.3f} and {last:.3f} us, more than {MOST_SHAPES}; a shorter --window or "
+                     "fewer ranks have fewer")
+    height = TOP + ROW * ranks + BOTTOM
+    data, plots, names = [], [], []
+
+    def draw(key, rows, how, style):
+        # The key has a plot of its own, so that shapes and their titles are as many.
+        plots.append(f"NaN {'with boxes' if 'boxxy' in how else 'with lines'} {style} title {gnuplot.quoted(key)}")
+        names.append(key)
+        if rows:
+            block = f"data_{len(names)}"
+            data.extend(gnuplot.block(block, [row for row, _ in rows]))
+            plots.append(f"${block} {how} {style} notitle")
+            names.append([text for _, text in rows])
+
+    for look, (colour, _) in LOOKS.items():
+        draw(look, bars[look], "using (($1+$2)/2):3:1:2:4:5 with boxxyerror", f"fillstyle solid noborder linecolor rgb '{colour}'")
+    vectors = "using 1:2:3:4 with vectors nohead"
+    draw("a call or a sample begins", marks, vectors, "linecolor rgb '#000000'")
+    draw("message on the wire, from first byte out to last byte in", wires[False], vectors, f"linecolor rgb '{WIRE}'")
+    draw("data of an answer", wires[True], vectors, f"linecolor rgb '{WIRE}' dashtype 2")
+    width = LEFT + WIDTH + RIGHT
+    rows = ", ".join(f"'rank {rank}' {rank}" for rank in range(ranks))
+    drawn = gnuplot.svg([
+        *gnuplot.head(width, height, 0), *data, f"set label 1 {gnuplot.quoted(title)} at screen {LEFT / width:.6f},{1 - 18 / height:.6f} left font 'sans,14'",
+        f"set lmargin at screen {LEFT / width:.6f}", f"set rmargin at screen {1 - RIGHT / width:.6f}",
+        f"set tmargin at screen {1 - TOP / height:.6f}", f"set bmargin at screen {BOTTOM / height:.6f}",
+        f"set key at screen {LEFT / width:.6f},{1 - 32 / height:.6f} left top Left reverse horizontal maxcols 5 samplen 2",
+        f"set xrange [0:{length:.12g}]", f"set yrange [{ranks - 0.5}:-0.5]", f"set ytics ({rows}) scale 0", "set grid xtics linetype 1 linecolor rgb '#cccccc'",
+        "set border 1", "set xtics nomirror", f"set xlabel {gnuplot.quoted(f'virtual time since {first:.3f} us, in us (thin below a row: helpers)')}", "plot " + ", ".join(plots)])
+    return gnuplot.titled(drawn, title, names)
