@@ -26,7 +26,7 @@ def script(figure, results):
     lines = [*gnuplot.head(640, 340 + 14 * len(series)), f"set title {gnuplot.quoted(f'{figure.name}: {figure.title}')}",
              f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))} offset 0,0.4", f"set ylabel {gnuplot.quoted('/'.join(units))}",
              "set key below", "set clip one",
-             "set grid xtics ytics linetype 1 linecolor rgb '#dddddd' linewidth 0.5", "set offsets 0, 0, graph 0.05, 0"]
+             gnuplot.GRID, "set offsets 0, 0, graph 0.05, 0"]
     places = sorted({x for points in series.values() for x, _ in points})
     if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
         # A little room at both ends: else rounding leaves out the outermost marks.
@@ -43,12 +43,8 @@ def script(figure, results):
     for (contestant, rest), points in sorted(series.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
         extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying)
         number = len(curves) + 1
-        # Bars as vectors: error bars wipe out what lies behind their points.
-        curves.append(f"$curve{number} using 1:3:(0):($4-$3) with vectors nohead linetype {number} dashtype 1 linewidth 0.6 notitle, "
-                      f"$curve{number} using 1:2 with linespoints linetype {number} "
-                      f"title {gnuplot.quoted(contestant + (', ' + extra if extra else ''))}")
-        data += [f"$curve{number} << END", *(f"{x} {row.value:.6g} {max(row.least, lowest):.6g} {row.most:.6g}"
-                                             for x, row in sorted(points, key=lambda point: point[0])), "END"]
+        curves.append(gnuplot.curve(f"curve{number}", number, contestant + (", " + extra if extra else "")))
+        data += gnuplot.block(f"curve{number}", [(x, row.value, max(row.least, lowest), row.most) for x, row in sorted(points, key=lambda point: point[0])])
     return [*data, *lines, "plot " + ", ".join(curves)]
 
 

@@ -53,10 +53,10 @@ def block(name, rows):
     return [f"${name} << END", *(" ".join(f"{value:.12g}" for value in row) for row in rows), "END"]
 
 
-def curve(name, number, title):
+def curve(name, number, title, bars=True):
     """What `plot` is told of a data block of (x, y, low, high). Bars as vectors: error bars wipe out what lies behind their points."""
-    return (f"${name} using 1:3:(0):($4-$3) with vectors nohead linetype {number} dashtype 1 linewidth 0.6 notitle, "
-            f"${name} using 1:2 with linespoints linetype {number} title {quoted(title)}")
+    drawn = f"${name} using 1:3:(0):($4-$3) with vectors nohead linetype {number} dashtype 1 linewidth 0.6 notitle, " if bars else ""
+    return drawn + f"${name} using 1:2 with linespoints linetype {number} title {quoted(title)}"
 
 
 def svg(commands):
