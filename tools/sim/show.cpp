@@ -72,6 +72,24 @@ stretch find_stretch(const sim::recorder& notes, const std::string& which, sim::
   return require_whole(notes, std::move(found), ranks);
 }
 
+/// The trace as a text, of which a timeline is made.
+std::string text_of_trace(const sim::recorder& notes, const stretch& what, int ranks,
+                          const bench::facts& about) {
+  // Several times that of the largest timeline, for which chorale-plot needs a gigabyte.
+  constexpr std::size_t most = std::size_t{128} << 20;
+  std::string text;
+  const auto add = [&](std::string_view part) {
+    text += part;
+    if (text.size() > most)
+      throw std::runtime_error(
+          fmt::format("--timeline: there is too much to draw between {:.3f} and {:.3f} us; a shorter "
+                      "--window or fewer ranks have less",
+                      us(what.of.begin), us(what.of.end)));
+  };
+  write_trace(add, notes, what.of, ranks, about);
+  return text;
+}
+
 std::string or_usual(const std::string& wish, const char* usual) {
   return wish.empty() ? usual : wish;
 }
@@ -120,9 +138,7 @@ bool show(const wishes& w, const sim::recorder& notes, sim::duration elapsed, in
       });
     if (!w.timeline.empty())
       attempt([&] {
-        std::string trace;
-        write_trace([&](std::string_view part) { trace += part; }, notes, what.of, ranks, about);
-        bench::replace_file(w.timeline, bench::plotted("timeline", trace));
+        bench::replace_file(w.timeline, bench::plotted("timeline", text_of_trace(notes, what, ranks, about)));
         chorale::say(stdout, "# {}: the timeline\n", w.timeline);
       });
     if (!w.goal.empty())

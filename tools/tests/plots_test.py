@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from plots import gnuplot  # noqa: E402
+from plots import gnuplot, timeline  # noqa: E402
 
 
 class Gnuplot(unittest.TestCase):
@@ -65,6 +65,16 @@ class Gnuplot(unittest.TestCase):
         with unittest.mock.patch.dict(os.environ, PATH=str(self.folder)), \
                 self.assertRaisesRegex(gnuplot.Failed, "gnuplot is not installed .*apt-get install gnuplot-nox"):
             gnuplot.draw(["plot x"], self.picture)
+
+    def test_more_than_a_timeline_can_show(self):
+        def trace(ranks, events):
+            work = [{"name": ("copy", "post")[number % 2], "cat": "work", "ph": "X", "ts": number, "dur": 1, "pid": 0, "tid": 0} for number in range(events)]
+            return {"traceEvents": work, "otherData": {"of": "a call", "ranks": ranks, "window": {"begin": 0, "end": events}}}
+
+        for ranks, events, said in ((timeline.MOST_ROWS + 1, 1, "65 ranks are more than the 64"),
+                                    (1, timeline.MOST_SHAPES + 1, "100001 things to draw between 0.000 and 100001.000 us, more than 100000")):
+            with self.assertRaisesRegex(gnuplot.Failed, said):
+                timeline.svg(trace(ranks, events))
 
 
 if __name__ == "__main__":

@@ -254,15 +254,17 @@ class Seen(unittest.TestCase):
         self.assertGreater(len(bars), 100)
         # The bars of a rank are the whole window, whatever it does: 1200 pixels. Each says what it is and when.
         rows = collections.Counter()
+        colours = collections.defaultdict(set)
         length = max(float(text) for one in bars for text in re.findall(r" to ([0-9.]+) us", one.find(name + "title").text))
         for one in bars:
             xs, ys = zip(*(map(float, corner.split(",")) for corner in one.get("points").split()))
             self.assertTrue(0 <= min(xs) and max(xs) <= wide and 0 <= min(ys) and max(ys) <= high, one.attrib)
             rows[min(ys)] += max(xs) - min(xs)
+            colours[one.find(name + "title").text.rsplit(", ", 1)[0]].add(one.get("fill"))
             begin, end = map(float, re.search(r", ([0-9.]+) to ([0-9.]+) us$", one.find(name + "title").text).groups())
             self.assertAlmostEqual(min(xs), 80 + 1200 * begin / length, delta=1)
             self.assertAlmostEqual(max(xs), 80 + 1200 * end / length, delta=1)
-        self.assertEqual(len(rows), 5)
+        self.assertEqual((len(rows), {len(fills) for fills in colours.values()}, len(set.union(*colours.values()))), (5, {1}, len(colours)), colours)
         for width in rows.values():
             self.assertAlmostEqual(width, 1200, delta=10)
         # A line for each message, from the row of one rank to that of another.
