@@ -1,4 +1,4 @@
-"""Results as chorale-bench, chorale-sim, mpi-peers and tools/compare write them: read, and sorted into the curves that are drawn of them."""
+"""Results as chorale-bench, chorale-sim, mpi-peers and tools/measure compare write them: read, and sorted into the curves that are drawn of them."""
 import dataclasses
 import math
 
@@ -71,7 +71,7 @@ def is_number(value):
 def checked(result, where):
     """A result whose members are what they have to be. @throws Failed naming the one that is not"""
     if not isinstance(result, dict) or not isinstance(result.get("rows"), list):
-        raise Failed(f'{where}: it has no list "rows": it is no result that chorale-bench, chorale-sim, mpi-peers or tools/compare has written')
+        raise Failed(f'{where}: it has no list "rows": it is no result that chorale-bench, chorale-sim, mpi-peers or tools/measure has written')
     if not isinstance(result.get("ranks"), int) or result["ranks"] < 1:
         raise Failed(f'{where}: "ranks" must be a whole number from 1 on')
     for part in ("about", "machine", "run"):

@@ -55,8 +55,8 @@ class in_process {
 };
 
 /// Runs `body(in_process&)` on `size` threads, one per rank, and joins them. Rethrows the earliest exception
-/// of any body that is not errc::peer_lost, which is often a consequence of another rank's exception; if there
-/// are only such, one of them. @throws error errc::invalid_argument if `size` is out of range;
+/// of any body that is not errc::peer_lost, which is often a consequence of another rank's exception; if
+/// there are only such, one of them. @throws error errc::invalid_argument if `size` is out of range;
 /// std::system_error if threads cannot be created.
 void run_in_process(int size, const std::function<void(in_process&)>& body);
 
