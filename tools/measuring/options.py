@@ -2,7 +2,7 @@
 import argparse
 import pathlib
 
-from measuring import pages
+from measuring import pages, process
 
 
 def numbers(text):
@@ -49,7 +49,7 @@ def page(text):
         raise argparse.ArgumentTypeError(f"takes FILE:NAME, not {text}")
     try:
         pages.split(pathlib.Path(file), name)
-    except (OSError, ValueError) as e:
+    except (OSError, process.Refused) as e:
         raise argparse.ArgumentTypeError(str(e)) from e
     return pathlib.Path(file), name
 

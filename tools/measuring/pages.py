@@ -1,4 +1,5 @@
 """Tables of Markdown, and pages that have a part between two marks."""
+from measuring.process import Refused
 
 
 def cells(*texts):
@@ -12,17 +13,17 @@ def head(*texts, words=1):
 
 
 def split(file, name):
-    """(what stands before, between and behind the marks of that name, which belong to the first and the last). @throws ValueError, OSError"""
+    """(what stands before, between and behind the marks of that name, which belong to the first and the last). @throws Refused, OSError"""
     text = file.read_text(encoding="utf-8")
     begin, end = f"<!-- made by tools/measure: {name} -->\n", f"<!-- end of {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise ValueError(f"{file} has not the lines '{begin.strip()}' and '{end}', once each and in this order")
+        raise Refused(f"{file} has not the lines '{begin.strip()}' and '{end}', once each and in this order")
     start = text.index(begin) + len(begin)
     return text[:start], text[start:text.index(end)], text[text.index(end):]
 
 
 def put(file, name, made):
-    """Puts what was made between these marks. @throws ValueError, OSError"""
+    """Puts what was made between these marks. @throws Refused, OSError"""
     before, _, behind = split(file, name)
     file.write_text(before + made.strip() + "\n" + behind, encoding="utf-8")
 

@@ -44,14 +44,14 @@ def run(chosen):
     """Prints, replaces or compares. @returns the exit status"""
     try:
         made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), chosen.ranks)
-        if chosen.into:
-            pages.put(chosen.into, "winners", made)
-        elif chosen.check and pages.split(chosen.check, "winners")[1] != made:
-            print(f"tools/measure winners: the table in {chosen.check} is not that of {chosen.table}: "
-                  f"tools/measure winners {chosen.table} --into {chosen.check}", file=sys.stderr)
-            return 1
-        elif not chosen.check:
-            print(made, end="")
     except (ValueError, KeyError) as e:
-        raise process.Refused(f"{chosen.table}: {e}") from e
+        raise process.Refused(f"{chosen.table} is no table to choose by: {e}") from e
+    if chosen.into:
+        pages.put(chosen.into, "winners", made)
+    elif chosen.check and pages.split(chosen.check, "winners")[1] != made:
+        print(f"tools/measure winners: the table in {chosen.check} is not that of {chosen.table}: "
+              f"tools/measure winners {chosen.table} --into {chosen.check}", file=sys.stderr)
+        return 1
+    elif not chosen.check:
+        print(made, end="")
     return 0
