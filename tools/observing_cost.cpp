@@ -31,7 +31,8 @@ struct measured_call {
 /// disturbances affect all alike.
 std::array<double, 3> medians(const std::array<comm_type*, 3>& comms, const measured_call& what) {
   std::array<std::vector<double>, 3> took;
-  const int calls = what.bytes > 4096 ? 200 : 2000;
+  // Enough for each round to have its share of what a trace writes to its file.
+  const int calls = what.bytes > 4096 ? 2000 : 20000;
   for (int round = 0; round < rounds; ++round) {
     for (std::size_t k = 0; k < comms.size(); ++k) {
       comms[k]->barrier();
@@ -87,6 +88,7 @@ int main() {
   counted.statistics = file.string() + ".csv";
   chorale::config traced = off;
   traced.trace = file.string();
+  traced.trace_records = 1'000'000'000;
   chorale::bootstrap::run_in_process(2, [&](auto& group) {
     comm_type plain{group, off};
     comm_type with_counts{group, counted};
@@ -94,5 +96,7 @@ int main() {
     measure({&plain, &with_counts, &with_trace});
   });
   std::filesystem::remove(file);
+  for (const auto& beside : std::filesystem::directory_iterator(file.parent_path()))
+    if (beside.path().string().starts_with(file.string() + '.')) std::filesystem::remove_all(beside.path());
   std::filesystem::remove(counted.statistics);
 }

@@ -1,12 +1,9 @@
 #include "files.hpp"
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
-#include <dirent.h>
 #include <fcntl.h>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <sys/random.h>
@@ -116,21 +113,6 @@ std::string held_folder::path_of(std::string_view name) const {
   return path_ + '/' + std::string{name};
 }
 
-std::vector<std::string> held_folder::names() const {
-  unique_fd again = open_folder(folder_.get(), ".", 0);
-  const std::unique_ptr<DIR, int (*)(DIR*)> entries{again.get() < 0 ? nullptr : ::fdopendir(again.get()),
-                                                    ::closedir};
-  if (!entries) throw file_refusal{errno};
-  again.release();
-  std::vector<std::string> all;
-  while (const dirent* entry = ::readdir(entries.get())) {
-    const std::string_view name{entry->d_name};
-    if (name != "." && name != "..") all.emplace_back(name);
-  }
-  std::ranges::sort(all);
-  return all;
-}
-
 unique_fd held_folder::open(const std::string& name, int flags) const {
   unique_fd file{above_streams(
       [&] { return ::openat(folder_.get(), name.c_str(), flags | always | O_NOFOLLOW, 0600); })};
@@ -142,17 +124,8 @@ std::string held_folder::text(const std::string& name, std::size_t most) const {
   return text_of(this->open(name, O_RDONLY), most);
 }
 
-void held_folder::rename(const std::string& from, const std::string& to) const {
-  if (::renameat(folder_.get(), from.c_str(), folder_.get(), to.c_str()) != 0)
-    throw file_refusal{errno, std::string{"it cannot be renamed: "} + std::strerror(errno)};
-}
-
 bool held_folder::remove(const std::string& name) const noexcept {
   return ::unlinkat(folder_.get(), name.c_str(), 0) == 0;
-}
-
-bool held_folder::remove() const noexcept {
-  return ::rmdir(path_.c_str()) == 0;
 }
 
 }  // namespace chorale::detail

@@ -5,7 +5,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "file_place.hpp"
 #include "system_files.hpp"
@@ -44,18 +43,12 @@ class held_folder {
   /// A folder that the user has named, whoever owns it.
   [[nodiscard]] static held_folder named(const std::string& path);
 
-  [[nodiscard]] const std::string& path() const noexcept { return path_; }
   [[nodiscard]] std::string path_of(std::string_view name) const;
-  /// The names of all entries, sorted.
-  [[nodiscard]] std::vector<std::string> names() const;
   /// Opens a file, or creates it with mode 0600.
   [[nodiscard]] unique_fd open(const std::string& name, int flags) const;
   [[nodiscard]] std::string text(const std::string& name, std::size_t most) const;
-  void rename(const std::string& from, const std::string& to) const;
   /// Removes a file. False with errno on failure.
   bool remove(const std::string& name) const noexcept;
-  /// Removes the folder itself if it is empty.
-  bool remove() const noexcept;
   [[nodiscard]] int descriptor() const noexcept { return folder_.get(); }
 
  private:

@@ -287,9 +287,10 @@ std::vector<setting> make_settings() {
            "rank "
            "0 on standard error; a file: those of all ranks at its end, as comma-separated values"),
       text("CHORALE_TRACE", "trace", &config::trace, "a file", "no trace",
-           "what each rank does, for ui.perfetto.dev, written when communicators end; the same on all ranks"),
+           "what each rank does, for ui.perfetto.dev: `chorale-trace FILE` makes it; the same on all ranks"),
       number("CHORALE_TRACE_RECORDS", "trace_records", &config::trace_records, {1, 1'000'000'000},
-             "most calls, waits and events that a rank keeps of a communicator for its trace, 48 bytes each"),
+             "most calls, waits and events that a rank writes of a communicator to its trace, 80 to "
+             "160 bytes each"),
       elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
                 "the launcher's job, else 'default'",
                 "soft0: name of the fabric; processes see each other within one"),

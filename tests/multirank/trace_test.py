@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
-"""Looks at traces of a program that says itself what it has called. Usage: trace_test.py TRACED CHORALE_TRACE|none"""
+"""Looks at traces of a program that says itself what it has called, and at what chorale-trace makes of given ones. Usage: trace_test.py TRACED"""
 import collections
+import importlib.machinery
+import importlib.util
 import json
 import os
 import pathlib
+import random
 import re
 import subprocess
 import sys
@@ -14,9 +17,25 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import launch  # noqa: E402
 
-TRACED, TOOL = sys.argv[1:3]
+TRACED = sys.argv[1]
+TOOL = pathlib.Path(__file__).resolve().parent.parent.parent / "tools/trace/chorale-trace.py"
 LAUNCHER = launch.mpirun()
 LIMIT = 300
+SEED = int(os.environ.get("CHORALE_TEST_SEED", random.randrange(2**32)))
+
+
+def merging():
+    """The program that merges traces, as a module."""
+    loader = importlib.machinery.SourceFileLoader("chorale_trace", str(TOOL))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader("chorale_trace", loader))
+    loader.exec_module(module)
+    return module
+
+
+def merge(*words):
+    """(exit status, output) of chorale-trace."""
+    done = subprocess.run([sys.executable, TOOL, *words], capture_output=True, text=True, check=False, timeout=LIMIT)
+    return done.returncode, done.stdout + done.stderr
 
 
 def run(mode, ranks, where, **variables):
@@ -105,11 +124,21 @@ class Traces(unittest.TestCase):
     def left(self):
         return sorted(path.name for path in self.file.parent.iterdir())
 
+    def merged(self):
+        """The trace that chorale-trace makes of what a job has left; nothing else stays."""
+        status, output = merge(self.file)
+        self.assertEqual(status, 0, output)
+        self.assertEqual(self.left(), ["run.json"], output)
+        return Trace(self.file, self)
+
     def check_calls(self, mode, ranks):
         status, output, made = run(mode, ranks, self.file)
         self.assertEqual(status, 0, output)
-        self.assertEqual(self.left(), ["run.json"], output)
-        trace = Trace(self.file, self)
+        parts = list(self.file.parent.glob("run.json.*.parts/*"))
+        self.assertEqual(len(parts), 3 * ranks, output)
+        for part in parts:
+            Trace(part, self).check_nesting()  # each by itself is a trace, too
+        trace = self.merged()
         self.assertEqual(trace.calls(), made)
         self.assertEqual(len(made), ranks)
         trace.check_nesting()
@@ -138,46 +167,43 @@ class Traces(unittest.TestCase):
     def test_failing_call(self):
         status, output, made = run("failing", 3, self.file)
         self.assertEqual(status, 0, output)
-        trace = Trace(self.file, self)
+        trace = self.merged()
         self.assertEqual(trace.calls(), made)
         failed = [(e["pid"], e["args"]["call"]) for e in trace.events if e.get("args", {}).get("failed")]
         self.assertEqual(sorted(failed), [(0, 3), (1, 3), (2, 3)])
 
-    @unittest.skipUnless(LAUNCHER and TOOL != "none", "there is no mpirun, or no tools")
+    @unittest.skipUnless(LAUNCHER, "there is no mpirun")
     def test_killed_rank(self):
-        status, output, made = run("killed", 3, self.file)
+        status, output, _ = run("killed", 3, self.file)
         self.assertNotEqual(status, 0)
         parts = [name for name in self.left() if name.endswith(".parts")]
         self.assertEqual(len(parts), 1, output)
-        kept = subprocess.run([TOOL, "--keep", self.file], capture_output=True, text=True, check=False, timeout=LIMIT)
-        self.assertEqual(kept.returncode, 0, kept.stderr)
-        done = subprocess.run([TOOL, self.file], capture_output=True, text=True, check=False, timeout=LIMIT)
-        self.assertEqual(done.returncode, 0, done.stderr)
-        self.assertIn("not closed", done.stdout)
-        self.assertEqual(self.left(), ["run.json"])
+        status, said = merge("--keep", self.file)
+        self.assertEqual(status, 0, said)
+        self.assertRegex(said, "[1-3] of which were not closed")
         found = collections.defaultdict(list)
-        for event in Trace(self.file, self).events:
+        for event in self.merged().events:
             if event.get("cat") == "call":
                 found[event["pid"]].append(event["args"]["call"])
-        # The launcher may have ended others before they had missed the killed one. Merged twice, since --keep was the first time.
+        # The launcher may have ended others before they had missed the killed one.
         for rank in range(3):
-            self.assertEqual(sorted(set(found[rank]))[:3], [1, 2, 3], output)
-        self.assertEqual(max(found[2]), 3)
-        again = subprocess.run([TOOL, self.file], capture_output=True, text=True, check=False, timeout=LIMIT)
-        self.assertEqual(again.returncode, 1)
-        self.assertIn("there are no parts", again.stderr)
+            self.assertEqual(found[rank][:3], [1, 2, 3], output)
+        self.assertEqual(found[2], [1, 2, 3])
+        status, said = merge(self.file)
+        self.assertEqual(status, 1)
+        self.assertIn("there are no parts", said)
 
     @unittest.skipUnless(LAUNCHER, "there is no mpirun")
     def test_child_of_fork(self):
         status, output, made = run("forked", 2, self.file)
         self.assertEqual(status, 0, output)
-        self.assertEqual(Trace(self.file, self).calls(), made)
+        self.assertEqual(self.merged().calls(), made)
 
     def test_more_records_than_there_is_room_for(self):
         status, output, made = run("2-many", 2, self.file, CHORALE_TRACE_RECORDS="50")
         self.assertEqual(status, 0, output)
         self.assertIn("CHORALE_TRACE_RECORDS", output)
-        trace = Trace(self.file, self)
+        trace = self.merged()
         for rank, calls in trace.calls().items():
             self.assertLess(len(calls), 51)
             self.assertGreater(len(calls), 0)
@@ -191,9 +217,20 @@ class Traces(unittest.TestCase):
                 for _ in range(2)]
         said = "".join(job.communicate(timeout=LIMIT)[1] for job in jobs)
         self.assertEqual([job.returncode for job in jobs], [0, 0], said)
-        for name in self.left():
-            calls = Trace(self.file.parent / name, self).calls()
-            self.assertEqual({rank: len(of_rank) for rank, of_rank in calls.items()}, {0: 300, 1: 300}, name)
+        folders = list(self.file.parent.glob("run.json.*.parts"))
+        self.assertEqual(len(folders), 2)
+        status, output = merge(self.file, *folders)
+        self.assertEqual(status, 1)
+        self.assertIn("of several jobs", output)
+        # The later one; then the other.
+        status, output = merge(self.file)
+        self.assertEqual(status, 0, output)
+        self.assertIn("is of an earlier job", output)
+        first = Trace(self.file, self)
+        second = self.merged()
+        self.assertNotEqual(first.job, second.job)
+        for trace in first, second:
+            self.assertEqual({rank: len(of_rank) for rank, of_rank in trace.calls().items()}, {0: 300, 1: 300})
 
     def test_file_that_cannot_be_written(self):
         status, output, _ = run("2-calls", 2, self.file / "no" / "such.json")
@@ -229,6 +266,126 @@ class Traces(unittest.TestCase):
         total = next(line.split() for line in of_world[0].splitlines() if line.startswith("all "))
         # The world's own calls, and the two that make the other communicators.
         self.assertEqual(int(total[1]), 9, of_world[0])
+
+
+def part(rank, host, *events):
+    """The text of a part of job 7 whose communicator, of group 9, has not ended."""
+    owner = {"name": "chorale_job", "ph": "M", "pid": rank, "tid": 0, "args": {
+        "job": "7", "group": "9", "number": 1, "rank": rank, "host": host, "home": rank}}
+    return "[\n" + ",\n".join(json.dumps(event) for event in (owner, *events))
+
+
+def barrier(rank, begin, end, number):
+    """A barrier; times are in microseconds."""
+    return {"pid": rank, "tid": 1, "ts": begin, "ph": "X", "dur": end - begin, "cat": "call", "name": "barrier", "args": {"bytes": 0, "call": number}}
+
+
+class Clocks(unittest.TestCase):
+    """The clocks of hosts are aligned by the calls of all ranks."""
+
+    def test_hosts_that_meet(self):
+        draw = random.Random(SEED)
+        for hosts in 1, 2, 3, 7:
+            wrong = [0, *(draw.randrange(-10**9, 10**9) for _ in range(hosts - 1))]
+            calls, shortest, now = {}, 10**6, 0
+            for call in range(40):
+                # All begin within 1 ms; none ends before the last has begun.
+                begins = [[now + draw.randrange(10**6) for _ in range(2)] for _ in range(hosts)]
+                last = max(map(max, begins))
+                ends = [[last + 1 + draw.randrange(2000) for _ in range(2)] for _ in range(hosts)]
+                calls[call] = {h: (max(begins[h]) + wrong[h], min(ends[h]) + wrong[h]) for h in range(hosts)}
+                shortest = min(shortest, max(map(max, ends)) - min(map(min, begins)))
+                now = max(map(max, ends)) + 1000
+            shifts = merging().shifts_of(calls, list(range(hosts)))
+            self.assertEqual(len(shifts), hosts, f"seed {SEED}")
+            for host, (shift, uncertainty) in shifts.items():
+                self.assertTrue(0 <= uncertainty <= shortest, f"seed {SEED}")
+                self.assertLessEqual(abs(shift + wrong[host]), uncertainty + 1, f"seed {SEED}")
+
+    def test_hosts_that_meet_through_another(self):
+        # Hosts 0 and 2 meet host 1 only; the clock of 1 is 1000 ahead, that of 2 is 500 behind.
+        shifts = merging().shifts_of({1: {0: (100, 110), 1: (1102, 1111)}, 2: {1: (1200, 1210), 2: (-298, -290)}}, [0, 1, 2, 3])
+        self.assertEqual(sorted(shifts), [0, 1, 2])
+        for host, wrong in (1, 1000), (2, -500):
+            self.assertLessEqual(abs(shifts[host][0] + wrong), shifts[host][1])
+        self.assertLessEqual(shifts[1][1], shifts[2][1])
+
+
+class Parts(unittest.TestCase):
+    """What is made of given parts."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.file = pathlib.Path(folder.name) / "run.json"
+        self.parts = self.file.parent / "run.json.00000007.parts"
+        self.parts.mkdir(0o700)
+
+    def events(self, wanted_status=0):
+        status, output = merge("--keep", self.file)
+        self.assertEqual(status, wanted_status, output)
+        return [e for e in json.loads(self.file.read_text(encoding="utf-8")) if e["ph"] != "M"] if status == 0 else [], output
+
+    def test_hosts_with_other_clocks(self):
+        ahead = 5e6
+        (self.parts / "9.0.json").write_text(part(0, "one", barrier(0, 1, 2, 1), barrier(0, 9, 9.1, 2)), encoding="utf-8")
+        (self.parts / "9.1.json").write_text(part(1, "two", barrier(1, 1.001 + ahead, 2 + ahead, 1), barrier(1, 9 + ahead, 9.101 + ahead, 2)),
+                                             encoding="utf-8")
+        events, output = self.events()
+        self.assertIn("4 records of 2 parts, 2 of which were not closed; 0 records", output)
+        self.assertIn("clock of host two: shifted by -50000000", output)
+        # The times of the second host are those of the first, to the 100 ns that the shorter call took.
+        begins = {(e["pid"], e["args"]["call"]): e["ts"] for e in events}
+        self.assertEqual(begins[0, 2], 9)
+        self.assertAlmostEqual(begins[1, 2], 9, delta=0.101)
+
+    def test_nonblocking_calls_align_by_when_they_ran(self):
+        for rank, host, wrong in (0, "one", 0), (1, "two", 1000):
+            call = {"pid": rank, "tid": 1000001, "ts": wrong, "ph": "X", "dur": 50, "cat": "nonblocking", "name": "iallreduce",
+                    "args": {"bytes": 8, "call": 1}}
+            runs = {**call, "ts": wrong + 49, "dur": 1, "name": "runs", "args": {"call": 1}}
+            (self.parts / f"9.{rank}.json").write_text(part(rank, host, call, runs), encoding="utf-8")
+        self.assertIn("shifted by -1000000 ns to that of one, give or take 1000 ns", self.events()[1])
+
+    def test_waits_belong_to_the_call_that_follows(self):
+        wait = {"pid": 0, "tid": 1, "ts": 1, "ph": "X", "dur": 1, "name": "wait for rank 1"}
+        other = {**wait, "args": {"call": 1}}
+        (self.parts / "9.0.json").write_text(part(0, "one", wait, other, barrier(0, 1, 2, 7), wait), encoding="utf-8")
+        events, _ = self.events()
+        self.assertEqual([(e["name"], e["cat"], e.get("args", {}).get("call")) for e in events],
+                         [("wait for rank 1", "wait", 7), ("wait for rank 1", "wait", 1), ("barrier", "call", 7), ("wait for rank 1", "wait", None)])
+
+    def test_what_a_killed_rank_leaves(self):
+        """What is not yet in the file is in its tail, wherever between the two the rank was killed."""
+        first = part(0, "one", barrier(0, 1, 2, 1))
+        second = ",\n" + json.dumps(barrier(0, 3, 4, 2))
+        size = len(first)
+        for text, tail, calls in ((first, f"{size:020}\n\0", [1]), (first, f"{size:020}\n{second}\0rest", [1, 2]),
+                                  (first + second[:20], f"{size:020}\n{second}\0", [1, 2]), (first + second, f"{size:020}\n{second}\0", [1, 2]),
+                                  (first + second, f"{size:020}\n\0{second[1:]}", [1, 2]), (first + second, f"{size + 99:020}\n\0", [1, 2]),
+                                  ("", f"{0:020}\n{first}\0", [1])):
+            (self.parts / "9.0.json").write_text(text, encoding="utf-8")
+            (self.parts / "9.0.tail").write_text(tail, encoding="utf-8")
+            self.assertEqual([e["args"]["call"] for e in self.events()[0]], calls, (text, tail))
+
+    def test_damaged_parts(self):
+        good = part(0, "one", barrier(0, 1, 2, 1))
+        (self.parts / "9.0.json").write_text(good, encoding="utf-8")
+        for text in "", "x" * 100, "[]", "[\n{}", "[\n3":
+            (self.parts / "9.1.json").write_text(text, encoding="utf-8")
+            events, output = self.events()
+            self.assertIn("9.1.json is left out: it is no part of a trace", output)
+            self.assertEqual(len(events), 1)
+        draw = random.Random(SEED)
+        for _ in range(8):
+            damaged = bytearray(good.encode())
+            for _ in range(4):
+                damaged[draw.randrange(len(damaged))] = draw.randrange(256)
+            (self.parts / "9.1.json").write_bytes(damaged)
+            self.assertGreaterEqual(len(self.events()[0]), 1, f"seed {SEED}")
+        (self.parts / "9.0.json").unlink()
+        (self.parts / "9.1.json").write_text("x", encoding="utf-8")
+        self.assertIn("9.1.json is left out", self.events(1)[1])
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What another user of the host can do about the files of a job, and about its start: nothing.
 
-Usage: files_test.py VICTIM CHORALE_TRACE|none CHORALE_BENCH|none, the program of victim.cpp and tools that may not be built. Skips (77) where
+Usage: files_test.py VICTIM CHORALE_BENCH|none, the program of victim.cpp and tools that may not be built. Skips (77) where
 there is no launcher, or where this user cannot become two others.
 """
 import fcntl
@@ -20,7 +20,8 @@ sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from users import OTHER, SELF, Attack, as_user, lacking, launch  # noqa: E402
 
-VICTIM, TRACE, BENCH = sys.argv[1:4]
+VICTIM, BENCH = sys.argv[1:3]
+TRACE = pathlib.Path(__file__).resolve().parent.parent.parent / "tools/trace/chorale-trace.py"
 LIMIT = 120
 SEALED = 0x7  # F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW
 
@@ -175,7 +176,7 @@ class Names(Case):
 
 
 class Traces(Case):
-    """The folder in which ranks keep a trace until its end, and its locks."""
+    """The folder in which ranks write their traces, and what makes one of them."""
 
     def parts(self):
         found = list(self.shared.glob("trace.json.*.parts"))
@@ -188,6 +189,8 @@ class Traces(Case):
         self.assertEqual((seen.st_uid, stat.S_IMODE(seen.st_mode)), (SELF, 0o700))
         status, output = job.go_on()
         self.assertEqual(status, 0, output)
+        status, output = self.run_tool(TRACE, self.shared / "trace.json")
+        self.assertEqual(status, 0, output)
         self.assertGreater(len(json.loads((self.shared / "trace.json").read_text(encoding="utf-8"))), 4)
         self.assertEqual(os.listdir(self.shared), ["trace.json"])
 
@@ -195,8 +198,7 @@ class Traces(Case):
         """What a job says whose folder another user has replaced by one whose files lead to the victim's."""
         job = Job(mode, CHORALE_TRACE=str(self.shared / "trace.json"))
         parts = self.parts()
-        groups = {name.split(".")[0] for name in os.listdir(parts)}
-        links = [*(group + ".count" for group in groups), "merging"]
+        links = os.listdir(parts)
 
         def replace():
             os.umask(0)
@@ -213,7 +215,6 @@ class Traces(Case):
     def test_a_folder_of_another_user_at_the_end(self):
         status, output, untouched = self.replaced("once")
         self.assertEqual(status, 0, output)
-        self.assertIn("cannot write its trace: it is another user's folder", output)
         self.assertTrue(untouched)
 
     def test_a_folder_of_another_user_at_the_beginning(self):
@@ -224,13 +225,12 @@ class Traces(Case):
         self.assertTrue(untouched)
 
     def test_locks_of_others_hold_nobody_up(self):
-        for variable, name in ("CHORALE_TRACE", "trace.json"), ("CHORALE_STATISTICS", "calls.csv"):
-            job = Job("once", **{variable: str(self.shared / name)})
-            with Attack(lambda place=self.shared / name: locked(place, "rb")):
-                status, output = job.go_on()
-            self.assertEqual(status, 0, output)
-            self.assertNotIn("cannot write", output)
-            self.assertIn("barrier", (self.shared / name).read_text(encoding="utf-8"))
+        job = Job("once", CHORALE_STATISTICS=str(self.shared / "calls.csv"))
+        with Attack(lambda: locked(self.shared / "calls.csv", "rb")):
+            status, output = job.go_on()
+        self.assertEqual(status, 0, output)
+        self.assertNotIn("cannot write", output)
+        self.assertIn("barrier", (self.shared / "calls.csv").read_text(encoding="utf-8"))
 
     def test_names_of_locks_that_others_have(self):
         with Attack(lambda: locked(self.shared / f".calls.csv.{SELF}.lock", "wb")):
@@ -244,7 +244,7 @@ class Traces(Case):
         def make():
             os.umask(0)
             os.mkdir(parts, 0o777)
-            os.mkfifo(parts / "00000009.0", 0o666)
+            os.mkfifo(parts / "00000009.0.json", 0o666)
 
         with Attack(make):
             status, output = self.run_tool(TRACE, self.shared / "trace.json")
@@ -253,6 +253,28 @@ class Traces(Case):
             status, output = self.run_tool(TRACE, self.shared / "trace.json", parts)
             self.assertEqual(status, 1, output)
             self.assertIn("is no regular file", output)
+
+    def test_what_chorale_trace_does_not_write(self):
+        """It writes through no link of another user, also in a folder on the way, and replaces no file of theirs."""
+        own = self.own.parent / "parts"
+        own.mkdir(0o700)
+        (own / "9.0.json").write_text('[\n{"name":"chorale_job","args":{"job":"7","group":"9","number":1,"host":"one","home":0}}', encoding="utf-8")
+        for entry in own, own / "9.0.json":
+            os.chown(entry, SELF, SELF)
+
+        def make():
+            os.symlink(self.precious, self.shared / "link")
+            os.symlink(self.own, self.shared / "folder")
+            (self.shared / "file").touch(0o666)
+
+        with Attack(make):
+            for name, why in ("link", "symbolic link of another user"), ("folder/new", "symbolic link of another user"), ("file", "another user's file"):
+                status, output = self.run_tool(TRACE, self.shared / name, own)
+                self.assertEqual(status, 1, output)
+                self.assertIn(why, output)
+        self.check_precious()
+        status, output = self.run_tool(TRACE, own / "new", own)
+        self.assertEqual(status, 0, output)
 
 
 class Memory(Case):
@@ -309,4 +331,4 @@ if __name__ == "__main__":
     if WHY:
         print("skipped: " + WHY)
         sys.exit(77)
-    unittest.main(argv=[sys.argv[0], *sys.argv[4:]], verbosity=2)
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -193,10 +193,10 @@ struct config {
   /// ends: "1": rank 0, to standard error; any other value: each rank appends lines of comma-separated values
   /// to the file of that name. Empty or "0": off.
   std::string statistics;
-  /// File for a trace of all ranks for ui.perfetto.dev, written when the communicator ends; empty: none.
+  /// File for a trace of all ranks for ui.perfetto.dev, which `chorale-trace` puts together; empty: none.
   std::string trace;
   /// Maximum number of records (calls, waits and events) in a rank's trace, per communicator; later ones are
-  /// only counted. Each takes 48 bytes until the trace is written.
+  /// only counted. Each takes 80 to 160 bytes.
   std::size_t trace_records = 1'000'000;
 
   /// Defaults overridden by the environment.

@@ -2,221 +2,268 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
-#include <limits>
+#include <exception>
 #include <new>
-#include <sys/stat.h>
 #include <unistd.h>
-#include <utility>
 
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/surroundings.hpp>
 
 #include "../../core/printable.hpp"
-#include "homes.hpp"
-#include "trace_merge.hpp"
 
 namespace chorale::transport {
 namespace {
 
-template <std::size_t Size>
-void set(char (&member)[Size], std::string_view text) noexcept {
-  std::memset(member, 0, Size);
-  std::memcpy(member, text.data(), std::min(text.size(), Size - 1));
-}
-
-std::int64_t nanoseconds(clock::time_point time) noexcept {
-  return time.time_since_epoch().count();
-}
-
-trace_record::kind kind_of(observed_event::kind what) noexcept {
-  using from = observed_event::kind;
-  using to = trace_record::kind;
-  switch (what) {
-    case from::connected:
-      return to::connected;
-    case from::disconnected:
-      return to::disconnected;
-    case from::chosen:
-      return to::chosen;
-    case from::put:
-      return to::put;
-    case from::got:
-      return to::got;
-    case from::updated:
-      return to::updated;
-    case from::flushed:
-      return to::flushed;
-    case from::notified:
-      return to::notified;
-    case from::awaited:
-      break;
+/// Escaped for a JSON string.
+std::string json_text(std::string_view text) {
+  std::string safe;
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') safe += '\\';
+    safe += c;
   }
-  return to::awaited;
+  return safe;
 }
 
-std::string name_of_part(const observed_communicator& who) {
-  return fmt::format("{:08x}.{}", who.group, who.rank);
+/// The number of the row in its process: that of its communicator, and above these, assuming fewer than a
+/// million communicators, the rows of nonblocking calls.
+std::uint64_t number_of_row(const observed_communicator& who, std::size_t row) noexcept {
+  return who.number + (std::uint64_t{row} + 1) * 1'000'000;
 }
 
-/// Creates the file of a part, in a folder that another rank may be removing meanwhile.
-std::unique_ptr<trace_memory> make_part(const std::string& folder, const observed_communicator& who,
-                                        std::size_t bytes) {
-  for (int attempts_left = 16;; --attempts_left) {
-    try {
-      return std::make_unique<trace_memory>(detail::held_folder::made(folder), name_of_part(who), bytes);
-    } catch (const detail::file_refusal& refused) {
-      if (refused.errnum() == ENOENT && attempts_left > 0) continue;
-      throw_errno(refused.errnum(), "open", refused.about(folder),
-                  "choose another file for the trace, in a folder that others cannot write");
-    }
+/// What calls that are alike have in common, up to the number of the call.
+std::string text_of(const observed_call& call) {
+  std::string text =
+      fmt::format(R"J(,"cat":"{}","name":"{}{}","args":{{)J", call.is_nonblocking ? "nonblocking" : "call",
+                  call.is_nonblocking ? "i" : "", chorale::name(call.what.what));
+  if (call.what.what == operation::window)
+    text += fmt::format(R"J("window":{},"stage":{})J", call.what.bytes / 4, call.what.bytes % 4);
+  else
+    text += fmt::format(R"J("bytes":{})J", call.what.bytes);
+  if (call.what.root >= 0) text += fmt::format(R"J(,"root":{})J", call.what.root);
+  if (!call.algorithm.empty()) text += fmt::format(R"J(,"algorithm":"{}")J", json_text(call.algorithm));
+  return text + R"J(,"call":)J";
+}
+
+std::string_view name_of_access(observed_event::kind what) noexcept {
+  using kind = observed_event::kind;
+  switch (what) {
+    case kind::put:
+      return "put to ";
+    case kind::got:
+      return "get from ";
+    case kind::updated:
+      return "update of ";
+    case kind::flushed:
+      return "flush of ";
+    case kind::notified:
+      return "notification of ";
+    default:
+      return "wait for notifications of ";
   }
 }
 
 }  // namespace
 
-call_trace::call_trace(std::string file, std::size_t most_records, const observed_communicator& who)
-    : file_(std::move(file)),
-      folder_(trace_folder(file_, who.job)),
+call_trace::call_trace(const std::string& file, std::size_t most, const observed_communicator& who)
+    : file_(file),
+      folder_(fmt::format("{}.{:08x}.parts", file, who.job)),
       process_(getpid()),
-      flow_(surroundings::this_flow()),
-      memory_(make_part(folder_, who, trace_header::bytes + most_records * sizeof(trace_record))) {
-  if (!memory_->reach(trace_header::bytes))
-    throw_errno(ENOSPC, "posix_fallocate", printable(folder_), "make room on the disk");
-  auto& h = *new (memory_->data()) trace_header;
-  h.owner.job = who.job;
-  h.owner.group = who.group;
-  h.owner.number = static_cast<std::uint32_t>(who.number);
-  h.owner.rank = who.rank;
-  h.owner.size = who.size;
-  h.owner.home = who.home;
-  h.owner.process = static_cast<std::uint32_t>(process_);
-  set(h.owner.host, who.host);
-  set(h.owner.transport, who.transport);
-  set(h.owner.device, who.device);
-  struct stat seen {};
-  if (::fstat(memory_->file(), &seen) == 0) {
-    h.began_seconds = seen.st_mtim.tv_sec;
-    h.began_nanoseconds = seen.st_mtim.tv_nsec;
-  }
-}
-
-call_trace::~call_trace() = default;
-
-trace_header& call_trace::header() const noexcept {
-  return *reinterpret_cast<trace_header*>(memory_->data());
-}
-
-std::byte* call_trace::place(std::size_t rows) noexcept {
-  const std::size_t begin = trace_header::bytes + header().records * sizeof(trace_record);
-  return memory_->reach(begin + rows * sizeof(trace_record)) ? memory_->data() + begin : nullptr;
-}
-
-void call_trace::complete(std::size_t rows) noexcept {
-  // Written only by this thread; read by others after the process was killed.
-  const std::atomic_ref count{header().records};
-  count.store(count.load(std::memory_order_relaxed) + rows, std::memory_order_release);
-}
-
-void call_trace::write(const trace_record& record) noexcept {
-  std::byte* const to = place(1);
-  if (to == nullptr) {
-    ++header().dropped;
-    return;
-  }
-  std::memcpy(to, &record, sizeof record);
-  complete(1);
-}
-
-std::uint16_t call_trace::number_of(std::string_view text) noexcept {
-  if (text.empty()) return 0;
-  if (last_text_ < texts_.size() && texts_[last_text_] == text)
-    return static_cast<std::uint16_t>(last_text_ + 1);
-  const auto known = std::find(texts_.begin(), texts_.end(), text);
-  last_text_ = static_cast<std::size_t>(known - texts_.begin());
-  if (known != texts_.end()) return static_cast<std::uint16_t>(last_text_ + 1);
-  if (texts_.size() == std::numeric_limits<std::uint16_t>::max()) return 0;
-  trace_record row;
-  row.what = trace_record::kind::text;
-  row.bytes = std::min<std::size_t>(text.size(), 4096);
-  const std::size_t rows = (row.bytes + sizeof row - 1) / sizeof row;
-  std::byte* const to = place(1 + rows);
-  if (to == nullptr) return 0;
+      who_(&who),
+      room_(most),
+      head_(fmt::format("\n{{\"pid\":{},\"tid\":{},\"ts\":", who.home, who.number)) {
   try {
-    texts_.emplace_back(text);
-  } catch (const std::bad_alloc&) {
-    return 0;
+    out_.emplace(detail::held_folder::made(folder_), fmt::format("{:08x}.{}", who.group, who.rank));
+  } catch (const detail::file_refusal& refused) {
+    throw_errno(refused.errnum(), "open", refused.about(folder_),
+                "choose another file for the trace (CHORALE_TRACE), in a folder that others cannot write");
   }
-  std::memcpy(to, &row, sizeof row);
-  std::memset(to + sizeof row, 0, rows * sizeof row);
-  std::memcpy(to + sizeof row, text.data(), row.bytes);
-  complete(1 + rows);
-  return static_cast<std::uint16_t>(texts_.size());
+  const auto text = fmt::format(
+      R"J(
+{{"name":"chorale_job","ph":"M","pid":{0},"tid":0,"args":{{"job":"{1:08x}","group":"{2:08x}","number":{3},"rank":{4},"host":"{5}","home":{0}}}}},
+{{"name":"process_name","ph":"M","pid":{0},"tid":0,"args":{{"name":"rank {0} ({5}, process {6})"}}}},
+{{"name":"process_sort_index","ph":"M","pid":{0},"tid":0,"args":{{"sort_index":{0}}}}})J",
+      who.home, who.job, who.group, who.number, who.rank, json_text(who.host), process_);
+  out_->complete('[', (trace_line{out_->last_place()} << text).end());
+  name_row();
+}
+
+void call_trace::on_made(const observed_communicator& who) noexcept {
+  who_ = &who;
+}
+
+char* call_trace::place(clock::time_point time) noexcept {
+  char* const at = room_ != 0 ? out_->place() : nullptr;
+  if (at == nullptr) [[unlikely]] {
+    if (++dropped_ == 1)
+      write_instant(out_->last_place(), time, "there is no room: later records are dropped");
+    return nullptr;
+  }
+  --room_;
+  return at;
+}
+
+trace_line call_trace::begin(char* at, clock::time_point time, std::optional<std::size_t> row) noexcept {
+  trace_line line{at};
+  if (row)
+    line << "\n{\"pid\":" << who_->home << ",\"tid\":" << number_of_row(*who_, *row) << ",\"ts\":";
+  else
+    line << head_;
+  times_.write(line, time);
+  return line;
+}
+
+void call_trace::describe(const observed_call& call, trace_line& line) noexcept {
+  kind_of_call& known = kinds_[static_cast<std::size_t>(call.what.what)];
+  try {
+    if (known.bytes != call.what.bytes || known.root != call.what.root ||
+        known.is_nonblocking != call.is_nonblocking || known.algorithm != call.algorithm ||
+        known.text.empty()) {
+      known.text.clear();
+      known.bytes = call.what.bytes;
+      known.root = call.what.root;
+      known.is_nonblocking = call.is_nonblocking;
+      known.algorithm = call.algorithm;
+      known.text = text_of(call);
+    }
+    line << known.text;
+  } catch (const std::bad_alloc&) {
+    line << R"J(,"cat":"call","name":")J" << chorale::name(call.what.what) << R"J(","args":{"call":)J";
+  }
 }
 
 void call_trace::on_end(const observed_call& call) noexcept {
-  trace_record r;
-  r.begin = nanoseconds(call.begun);
-  r.run = nanoseconds(call.run);
-  r.end = nanoseconds(call.over);
-  r.bytes = call.what.bytes;
-  r.number = static_cast<std::uint32_t>(call.number);
-  r.peer = call.what.root;
-  r.text = number_of(call.algorithm);
-  r.resent = static_cast<std::uint16_t>(std::min<std::uint64_t>(call.resent, 0xffff));
-  r.what = trace_record::kind::call;
-  r.operation = static_cast<std::uint8_t>(call.what.what);
-  r.flags = static_cast<std::uint8_t>((call.is_nonblocking ? trace_record::is_nonblocking : 0) |
-                                      (call.failure ? trace_record::has_failed : 0));
-  write(r);
+  const auto row = call.is_nonblocking ? std::optional{free_row(call.begun, call.over)} : std::nullopt;
+  char* const at = place(call.begun);
+  if (at == nullptr) return;
+  trace_line line = begin(at, call.begun, row);
+  line << R"J(,"ph":"X","dur":)J" << call.over - call.begun;
+  describe(call, line);
+  line << call.number;
+  if (call.resent != 0) line << R"J(,"resent":)J" << call.resent;
+  if (call.failure) line << R"J(,"failed":true)J";
+  line << "}}";
+  // A call that failed before its turn has not run.
+  if (row && call.run != clock::time_point{}) {
+    line = begin((line << ',').end(), call.run, row);
+    line << R"J(,"ph":"X","dur":)J" << call.over - call.run
+         << R"J(,"cat":"nonblocking","name":"runs","args":{"call":)J" << call.number << "}}";
+  }
+  out_->complete(',', line.end());
+}
+
+/// A row with no call in progress at `begin`, which is not earlier than the previous call's.
+std::size_t call_trace::free_row(clock::time_point begin, clock::time_point end) noexcept {
+  const auto free = std::ranges::find_if(rows_, [begin](clock::time_point until) { return until <= begin; });
+  const auto row = static_cast<std::size_t>(free - rows_.begin());
+  if (free != rows_.end()) {
+    *free = end;
+    return row;
+  }
+  try {
+    rows_.push_back(end);
+    name_row(row);
+  } catch (const std::bad_alloc&) {
+    // The row stays without a name.
+  }
+  return row;
 }
 
 void call_trace::on_wait(const observed_wait& wait) noexcept {
-  trace_record r;
-  r.begin = nanoseconds(wait.begin);
-  r.end = nanoseconds(wait.end);
-  r.number = static_cast<std::uint32_t>(wait.in->number);
-  r.peer = wait.peer;
-  r.what = trace_record::kind::wait;
-  write(r);
+  char* const at = place(wait.begin);
+  if (at == nullptr) return;
+  trace_line line = begin(at, wait.begin);
+  line << R"J(,"ph":"X","dur":)J" << wait.end - wait.begin << R"J(,"name":"wait for )J";
+  if (wait.peer < 0)
+    line << "any rank\"";
+  else
+    line << "rank " << wait.peer << '"';
+  // `chorale-trace` gives a wait without arguments the number of the blocking call that follows: these lines
+  // are the most frequent, and their length is what they cost.
+  if (wait.in->is_nonblocking) line << R"J(,"args":{"call":)J" << wait.in->number << '}';
+  out_->complete(',', (line << '}').end());
 }
 
 void call_trace::on_event(const observed_event& event) noexcept {
-  trace_record r;
-  r.end = nanoseconds(event.time);
-  r.begin = event.begin == clock::time_point{} ? r.end : nanoseconds(event.begin);
-  r.bytes = event.bytes;
-  r.peer = event.peer;
-  r.text = number_of(event.text);
-  r.what = kind_of(event.what);
-  write(r);
+  using kind = observed_event::kind;
+  if (event.what != kind::connected && event.what != kind::disconnected && event.what != kind::chosen)
+    return write_access(event);
+  char* const at = place(event.time);
+  if (at == nullptr) return;
+  try {
+    write_instant(at, event.time,
+                  event.what == kind::chosen ? "chosen: " + json_text(event.text)
+                  : event.what == kind::connected
+                      ? fmt::format("connected with rank {}", event.peer)
+                      : fmt::format("connection with rank {} closed", event.peer));
+  } catch (const std::bad_alloc&) {
+    write_instant(at, event.time, "an event without a name, for which there was no memory");
+  }
+}
+
+/// Window operations: those of one rank are sequential, and outside calls.
+void call_trace::write_access(const observed_event& event) noexcept {
+  using kind = observed_event::kind;
+  char* const at = place(event.begin);
+  if (at == nullptr) return;
+  trace_line line = begin(at, event.begin);
+  line << ",\"ph\":\"X\",\"dur\":" << event.time - event.begin << ",\"cat\":\"window\",\"name\":\""
+       << name_of_access(event.what);
+  if (event.peer >= 0)
+    line << "rank " << event.peer;
+  else
+    line << (event.what == kind::awaited ? "any rank" : "all ranks");
+  line << "\",\"args\":{";
+  if (event.what == kind::put || event.what == kind::got || event.what == kind::updated)
+    line << "\"bytes\":" << event.bytes;
+  out_->complete(',', (line << "}}").end());
+}
+
+void call_trace::write_instant(char* at, clock::time_point time, std::string_view name,
+                               std::uint64_t dropped) noexcept {
+  trace_line line = begin(at, time);
+  line << R"J(,"ph":"i","s":"t","cat":"event","name":")J" << name << '"';
+  if (dropped != 0) line << R"J(,"args":{"dropped":)J" << dropped << '}';
+  out_->complete(',', (line << '}').end());
+}
+
+void call_trace::name_row(std::optional<std::size_t> row) {
+  char* const at = out_->place();
+  if (at == nullptr) return;
+  const auto label =
+      who_->name.empty() ? fmt::format("communicator {:08x}", who_->group) : json_text(who_->name);
+  const auto text = fmt::format(
+      "\n{{\"name\":\"thread_name\",\"ph\":\"M\",\"pid\":{},\"tid\":{},\"args\":{{\"name\":\"{}\"}}}}",
+      who_->home, row ? number_of_row(*who_, *row) : who_->number,
+      row ? fmt::format("{}: nonblocking calls{}", label, *row == 0 ? "" : fmt::format(", {}", *row + 1))
+          : fmt::format("{}, rank {} of {} over {}", label, who_->rank, who_->size,
+                        json_text(who_->transport)));
+  out_->complete(',', (trace_line{at} << text).end());
 }
 
 void call_trace::on_ended(const observed_communicator& who) noexcept {
   if (getpid() != process_) return;
-  std::string shown;
   try {
-    shown = printable(folder_);
-    const std::uint64_t dropped = header().dropped;
-    set(header().owner.name, who.name);
-    std::atomic_ref{header().is_closed}.store(1, std::memory_order_release);
-    memory_.reset();
-    if (dropped != 0)
-      chorale::say(
-          stderr,
-          "chorale: the trace of rank {} has no room for {} later records: raise CHORALE_TRACE_RECORDS\n",
-          who.rank, dropped);
-    const auto parts = detail::held_folder::own(folder_);
-    if (close_trace_group(parts, who.group, who.size) && homes::all().has_lost_first(flow_))
-      merge_complete_trace(parts, file_);
-  } catch (const std::exception& e) {
-    chorale::say(stderr, "chorale: rank {} cannot write its trace: {}; its part stays in {}\n", who.rank,
-                 e.what(), shown.empty() ? "its folder" : shown.c_str());
+    if (!who.name.empty()) {
+      name_row();
+      for (std::size_t row = 0; row < rows_.size(); ++row) name_row(row);
+    }
+  } catch (const std::bad_alloc&) {
+    // Rows keep the names that they have.
   }
+  if (dropped_ != 0) {
+    chorale::say(stderr, "chorale: the trace of rank {} has no room for {} later records: {}\n", who.rank,
+                 dropped_, room_ == 0 ? "raise CHORALE_TRACE_RECORDS" : "make room on the disk");
+    write_instant(out_->last_place(), clock::now(), "later records were dropped", dropped_);
+  }
+  out_->complete('\n', (trace_line{out_->last_place()} << "]\n").end());
+  out_.reset();
+  // Once for each job that this process takes part in, by the first rank.
+  static std::atomic<std::uint32_t> told{0};
+  if (who.home == 0 && told.exchange(who.job) != who.job)
+    chorale::say(stderr, "chorale: each rank's trace is in {}; `chorale-trace {}` makes one of them\n",
+                 folder_, file_);
 }
 
 }  // namespace chorale::transport

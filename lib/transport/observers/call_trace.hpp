@@ -1,51 +1,78 @@
 // Records what one rank does in one communicator.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include <chorale/core/call.hpp>
 #include <chorale/transport/observers/observer.hpp>
 
-#include "trace_memory.hpp"
-#include "trace_part.hpp"
+#include "trace_file.hpp"
+#include "trace_line.hpp"
 
 namespace chorale::transport {
 
-/// Writes records of calls, waits and events to its own file, a part of the trace. When the communicator
-/// ends, the last rank to finish merges the parts (`trace_merge.hpp`). A killed rank leaves its part behind,
-/// complete up to the kill. One thread at a time.
+/// Writes calls, waits and events to a file of its own, as a JSON array of trace events for
+/// ui.perfetto.dev and chrome://tracing. `chorale-trace` merges the files of all ranks. A killed rank leaves
+/// all that it has seen; its array stays open. One thread at a time.
+///
+/// A rank is shown as a process, named by its number in the first communicator of its thread, and a
+/// communicator as a thread of it. Calls, waits and window operations are complete events (X), waits within
+/// their call; instantaneous events are instants (i). Nonblocking calls, from start to end, are shown on
+/// additional threads, as many as are concurrent, since complete events of one thread must not overlap;
+/// within each, the time in which its algorithm ran. Asynchronous events (b, e) are no alternative: some
+/// versions of Perfetto drop them, or show them apart from their process.
 class call_trace final : public observer {
  public:
-  /// For a communicator that is about to be introduced. @throws error if the part cannot be created.
-  call_trace(std::string file, std::size_t most_records, const observed_communicator& who);
-  ~call_trace() override;
+  /// For a communicator that is about to be introduced; records `most` calls, waits and events of it.
+  /// @throws error if the file cannot be created.
+  call_trace(const std::string& file, std::size_t most, const observed_communicator& who);
 
+  void on_made(const observed_communicator& who) noexcept override;
   void on_end(const observed_call& call) noexcept override;
   void on_wait(const observed_wait& wait) noexcept override;
   void on_event(const observed_event& event) noexcept override;
   void on_ended(const observed_communicator& who) noexcept override;
 
  private:
-  [[nodiscard]] trace_header& header() const noexcept;
-  /// The place for the next `rows` records; null if there is no room.
-  [[nodiscard]] std::byte* place(std::size_t rows) noexcept;
-  /// `rows` more records are complete.
-  void complete(std::size_t rows) noexcept;
-  void write(const trace_record& record) noexcept;
-  /// The number of a text, which is written at its first use; 0 if there is no room.
-  [[nodiscard]] std::uint16_t number_of(std::string_view text) noexcept;
+  /// The constant part of the events of calls that are alike.
+  struct kind_of_call {
+    std::uint64_t bytes = 0;
+    std::int32_t root = -1;
+    bool is_nonblocking = false;
+    std::string algorithm;
+    std::string text;  ///< empty: none yet
+  };
+
+  /// Where to write a record about that time; null if there is no room.
+  [[nodiscard]] char* place(clock::time_point time) noexcept;
+  /// Begins an event on the communicator's row, or on a row of nonblocking calls.
+  [[nodiscard]] trace_line begin(char* at, clock::time_point time,
+                                 std::optional<std::size_t> row = {}) noexcept;
+  void describe(const observed_call& call, trace_line& line) noexcept;
+  void write_access(const observed_event& event) noexcept;
+  void write_instant(char* at, clock::time_point time, std::string_view name,
+                     std::uint64_t dropped = 0) noexcept;
+  [[nodiscard]] std::size_t free_row(clock::time_point begin, clock::time_point end) noexcept;
+  /// Names the communicator's row, or one of nonblocking calls. @throws std::bad_alloc
+  void name_row(std::optional<std::size_t> row = {});
 
   std::string file_;
   std::string folder_;
   std::int64_t process_;
-  const void* flow_;  ///< the thread that made the communicator
-  std::unique_ptr<trace_memory> memory_;
-  std::vector<std::string> texts_;
-  std::size_t last_text_ = 0;
+  std::optional<trace_file> out_;
+  const observed_communicator* who_;
+  std::uint64_t room_;  ///< for further records
+  std::uint64_t dropped_ = 0;
+  std::string head_;  ///< of each event of the communicator's row
+  trace_times times_;
+  std::array<kind_of_call, static_cast<std::size_t>(operation::exchange) + 1> kinds_;  ///< the latest of each
+  std::vector<clock::time_point> rows_;  ///< of nonblocking calls: the end of the last one in each
 };
 
 }  // namespace chorale::transport

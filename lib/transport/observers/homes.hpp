@@ -18,20 +18,16 @@ class homes {
 
   /// The thread `flow` makes communicator `who`: sets its home and job.
   void enter(const void* flow, observed_communicator& who);
-  void leave(const void* flow, const observed_communicator& who) noexcept;
-  /// True if the first communicator of the thread has ended.
-  [[nodiscard]] bool has_lost_first(const void* flow) const;
+  void leave(const void* flow) noexcept;
 
  private:
   struct home {
     int rank = 0;
     std::uint32_t job = 0;
-    std::uint64_t number = 0;
     std::size_t communicators = 0;
-    bool is_there = true;
   };
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<const void*, home> by_flow_;
 };
 

@@ -16,7 +16,7 @@ observed_calls::observed_calls(call_record& calls, observed_communicator who,
 }
 
 observed_calls::~observed_calls() {
-  homes::all().leave(flow_, who_);
+  homes::all().leave(flow_);
   for (const listener& l : all_) l.who->on_ended(who_);
 }
 

@@ -44,13 +44,6 @@ shared_file::shared_file(const std::string& path)
   lock();
 }
 
-shared_file::shared_file(const detail::held_folder& folder, const std::string& name)
-    : path_(folder.path_of(name)),
-      file_(opened(path_, [&] { return folder.open(name, O_RDWR | O_CREAT); })),
-      lock_(folder.descriptor(), lock_of(name)) {
-  lock();
-}
-
 void shared_file::lock() {
   const auto end = clock::now() + patience;
   int status = 0;
@@ -77,39 +70,17 @@ std::uint64_t shared_file::size() const {
 void shared_file::append(std::string_view text) {
 #ifdef RWF_APPEND
   const iovec all{const_cast<char*>(text.data()), text.size()};
-  const ssize_t written = ::pwritev2(file_.get(), &all, 1, 0, RWF_APPEND);
-  if (written == static_cast<ssize_t>(text.size())) return;
-  if (written > 0) text.remove_prefix(static_cast<std::size_t>(written));
+  const ssize_t appended = ::pwritev2(file_.get(), &all, 1, 0, RWF_APPEND);
+  if (appended == static_cast<ssize_t>(text.size())) return;
+  if (appended > 0) text.remove_prefix(static_cast<std::size_t>(appended));
 #endif
-  write_at(size(), text);
-}
-
-void shared_file::write_at(std::uint64_t place, std::string_view text) {
-  while (!text.empty()) {
+  for (std::uint64_t place = size(); !text.empty();) {
     const auto written = ::pwrite(file_.get(), text.data(), text.size(), static_cast<off_t>(place));
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) fail("pwrite");
     place += static_cast<std::uint64_t>(written);
     text.remove_prefix(static_cast<std::size_t>(written));
   }
-}
-
-std::string shared_file::read_at(std::uint64_t place, std::size_t bytes) const {
-  std::string text(bytes, '\0');
-  std::size_t have = 0;
-  while (have < bytes) {
-    const auto got = ::pread(file_.get(), text.data() + have, bytes - have, static_cast<off_t>(place + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail("pread");
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  text.resize(have);
-  return text;
-}
-
-void shared_file::truncate(std::uint64_t bytes) {
-  if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0) fail("ftruncate");
 }
 
 void require_writable(const std::string& path, const char* setting) {

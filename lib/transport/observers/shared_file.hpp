@@ -20,26 +20,20 @@ class shared_file {
   /// Opens or creates the file, and waits for the lock for at most ten seconds, in case its holder is
   /// stopped. @throws error naming the file.
   explicit shared_file(const std::string& path);
-  /// A file in a folder.
-  shared_file(const detail::held_folder& folder, const std::string& name);
   shared_file(const shared_file&) = delete;
   shared_file& operator=(const shared_file&) = delete;
   ~shared_file() = default;
 
   [[nodiscard]] std::uint64_t size() const;
-  /// Appends without interleaving; on local file systems even without locks. @throws error naming the file,
-  /// as do the functions below.
+  /// Appends without interleaving; on local file systems even without locks. @throws error naming the file.
   void append(std::string_view text);
-  void write_at(std::uint64_t place, std::string_view text);
-  [[nodiscard]] std::string read_at(std::uint64_t place, std::size_t bytes) const;
-  void truncate(std::uint64_t bytes);
 
  private:
   [[noreturn]] void fail(const char* call) const;
   void lock();
 
   std::string path_;
-  detail::file_place at_;  ///< empty if a `held_folder` has the file
+  detail::file_place at_;
   detail::unique_fd file_;
   detail::file_lock lock_;
 };

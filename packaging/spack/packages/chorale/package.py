@@ -33,7 +33,7 @@ class Chorale(MesonPackage):
     depends_on("pmix@4:", when="+pmix")
     depends_on("boost@1.71: +context", when="+simulation")
     depends_on("cli11@2.1:", when="+tools", type="build")
-    # chorale-plot
+    # chorale-plot, chorale-trace
     depends_on("python@3.9:", when="+tools", type="run")
     depends_on("gnuplot", when="+tools", type="run")
     depends_on("py-jinja2", when="+tools", type="run")
