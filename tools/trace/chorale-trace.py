@@ -97,6 +97,11 @@ def bytes_of(folder, name):
         return file.read()
 
 
+def reason(problem):
+    """Why something cannot be done, without what it was done to."""
+    return problem.strerror if isinstance(problem, OSError) else str(problem)
+
+
 class Part:
     """What one rank has seen of one communicator."""
 
@@ -243,14 +248,14 @@ def read(folders, own):
         try:
             held.append(folder_at(folder, own))
         except (OSError, Refusal) as e:
-            raise Refusal(f"{shown(folder)}: {e.strerror if isinstance(e, OSError) else e}") from e
+            raise Refusal(f"{shown(folder)}: {reason(e)}") from e
         for name in sorted(os.listdir(held[-1])):
             if not name.endswith(".json"):
                 continue
             try:
                 parts.append(Part(held[-1], folder, name.removesuffix(".json")))
             except (OSError, Refusal, ValueError) as e:
-                remarks.append(f"{shown(os.path.join(folder, name))} is left out: {e.strerror if isinstance(e, OSError) else e}")
+                remarks.append(f"{shown(os.path.join(folder, name))} is left out: {reason(e)}")
     if not parts:
         raise Refusal("; ".join(remarks) or f"there are no parts in {shown(folders[0])}")
     if len({part.job for part in parts}) > 1:
@@ -272,7 +277,7 @@ def main():
     try:
         said = merge(parts, options.file)
     except (OSError, Refusal) as e:
-        raise Refusal(f"{shown(options.file)}: {e.strerror if isinstance(e, OSError) else e}") from e
+        raise Refusal(f"{shown(options.file)}: {reason(e)}") from e
     say(f"{shown(options.file)}: " + "\n".join(shown(line) for line in said + remarks))
     for other in others:
         say(f"{shown(other)} is of an earlier job: name it to put that together")
@@ -290,5 +295,6 @@ if __name__ == "__main__":
     try:
         main()
     except (OSError, Refusal) as problem:
-        say(f"chorale-trace: {shown(problem)}", sys.stderr)
+        about = f"{shown(problem.filename)}: " if isinstance(problem, OSError) and problem.filename else ""
+        say(f"chorale-trace: {about}{shown(reason(problem))}", sys.stderr)
         sys.exit(1)
