@@ -102,6 +102,16 @@ def reason(problem):
     return problem.strerror if isinstance(problem, OSError) else str(problem)
 
 
+def require_sound(event):
+    """@throws TypeError if a field that is used here is of another type."""
+    arguments = event.get("args", {}) if isinstance(event, dict) else None
+    if not (isinstance(arguments, dict) and all(isinstance(event.get(key, ""), str) for key in ("name", "ph", "cat"))
+            and all(isinstance(event.get(key, 0), int) for key in ("pid", "tid"))
+            and all(isinstance(arguments.get(key, 0), int) for key in ("call", "bytes", "dropped"))
+            and all(isinstance(event.get(key, 0), (int, float)) for key in ("ts", "dur")) and {"name", "ph", "pid", "tid"} <= event.keys()):
+        raise TypeError
+
+
 class Part:
     """What one rank has seen of one communicator."""
 
@@ -133,20 +143,22 @@ class Part:
         for line in self.lines()[0][1:]:
             try:
                 event = json.loads(line)
+                require_sound(event)
                 if event["ph"] == "M":
                     names[event["name"], event["pid"], event["tid"]] = event
                     continue
                 begin, length = round(event["ts"] * 1000), round(event.get("dur", 0) * 1000)
-                if event["ph"] == "X" and "cat" not in event:
+                if "cat" not in event:
                     event["cat"] = "wait"
                     if "args" not in event:
                         waits.append(event)
-                elif event.get("cat") == "call":
+                elif event["cat"] == "call":
+                    call = event["args"]["call"]
                     for wait in waits:
-                        wait["args"] = {"call": event["args"]["call"]}
+                        wait["args"] = {"call": call}
                     waits.clear()
                 events.append((begin, -length, len(events), event))
-            except (ValueError, KeyError, TypeError):
+            except (ValueError, KeyError, TypeError, OverflowError):
                 damaged += 1
         # By begin, containing events first: a wait ends before its call.
         events.sort()
