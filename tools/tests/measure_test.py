@@ -314,6 +314,7 @@ class Counts(fakes.Faked):
         self.write("lib/libchorale.so", "")
         self.variables = {"PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}", "CXX": str(self.folder / "bin" / "compiler")}
 
+    @unittest.skipUnless(shutil.which("git"), "git is not installed (tools/install-dependencies --ci)")
     def test_commits(self):
         """What is dearer by more than the limit is marked."""
         for words in (["init", "-q"], ["add", "lib"], ["-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "a"]):
