@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,6 +26,15 @@ struct round {
   int root = 0;
   bool uneven = false;
 
+  /// That rank in this call, at another alignment in each.
+  template <class Net>
+  [[nodiscard]] collectives::participant of(const Net& net) const {
+    return {net.rank(), net.size(), seed, false, seed / 16 % 16};
+  }
+  /// The places of all ranks' blocks where `rank` chooses them.
+  [[nodiscard]] collectives::placement blocks_of(int ranks, int rank) const {
+    return uneven ? collectives::uneven(ranks, count, seed, rank) : collectives::even(ranks, count);
+  }
   [[nodiscard]] std::string describe() const {
     return std::string{uneven ? "uneven " : ""} + chorale::name(now.what) + " of " + std::to_string(count) +
            ", root " + std::to_string(root) + ", call " + std::to_string(now.number);
@@ -53,101 +63,57 @@ chorale::task<> check_barrier(Net& net, run_of<chorale::operation::barrier, Net>
 
 template <class Net>
 chorale::task<> check_broadcast(Net& net, run_of<chorale::operation::broadcast, Net> run, round call) {
-  buffer data{call.count, call.seed};
-  data.fill(call.seed, call.root, net.rank() == call.root ? everybody : 0);
-  co_await run(net, call.now, data.span(), call.root);
-  std::vector<std::byte> wanted(call.count);
-  for (std::size_t i = 0; i < call.count; ++i) wanted[i] = byte_of(call.seed, call.root, everybody, i);
-  data.require(call.describe(), wanted);
+  collectives::broadcast_case<std::byte> one{call.of(net), call.count, call.root};
+  co_await run(net, call.now, one.data.span(), call.root);
+  one.verify(call.describe());
 }
 
 template <class Net>
 chorale::task<> check_allgather(Net& net, run_of<chorale::operation::allgather, Net> run, round call) {
   // All ranks know the counts, but each chooses its own displacements.
-  auto where = collectives::even(net.size(), call.count);
-  if (call.uneven) {
-    for (int r = 0; r < net.size(); ++r)
-      where.counts[static_cast<std::size_t>(r)] = collectives::uneven_count(call.seed, r, call.count);
-    where = collectives::placed(where.counts, call.seed + static_cast<std::uint64_t>(net.rank()));
-  }
-  buffer all{where.room, call.seed};
-  const std::size_t mine = where.first(net.rank());
-  for (std::size_t i = 0; i < where.count(net.rank()); ++i)
-    all.data()[mine + i] = byte_of(call.seed, net.rank(), everybody, i);
-  co_await run(net, call.now, {all.span(), layout_of(where, !call.uneven)});
-  all.require(call.describe(), image_of(where, call.seed, everybody));
+  const auto where = call.blocks_of(net.size(), net.rank());
+  auto me = call.of(net);
+  me.in_place = true;
+  collectives::gathered_case<std::byte> one{me, where, true};
+  co_await run(net, call.now, {one.all.span(), layout_of(where, !call.uneven)});
+  one.verify(call.describe());
 }
 
 template <class Net>
 chorale::task<> check_alltoall(Net& net, run_of<chorale::operation::alltoall, Net> run, round call) {
-  const int me = net.rank();
   auto from = collectives::even(net.size(), call.count);
   auto to = from;
-  if (call.uneven) {
-    // Only the two ranks of a pair know the size of their blocks.
-    const auto between = [&](int sender, int receiver) {
-      return collectives::uneven_count(call.seed + static_cast<std::uint64_t>(sender), receiver, call.count);
-    };
-    for (int r = 0; r < net.size(); ++r) {
-      from.counts[static_cast<std::size_t>(r)] = between(me, r);
-      to.counts[static_cast<std::size_t>(r)] = between(r, me);
-    }
-    from = collectives::placed(from.counts, call.seed + static_cast<std::uint64_t>(me));
-    to = collectives::placed(to.counts, call.seed + 1000 + static_cast<std::uint64_t>(me));
-  }
-  const auto sent =
-      from.template image<std::byte>([&](int r, std::size_t i) { return byte_of(call.seed, me, r, i); },
-                                     [](std::size_t) { return buffer::filling; });
-  buffer in{from.room, call.seed};
-  std::copy(sent.begin(), sent.end(), in.data());
-  buffer out{to.room, call.seed / 16};
-  co_await run(net, call.now, {in.span(), layout_of(from, !call.uneven)},
-               {out.span(), layout_of(to, !call.uneven)});
-  out.require(call.describe(), image_of(to, call.seed, me));
-  in.require(call.describe() + ": what was sent", sent);
+  if (call.uneven)
+    std::tie(from, to) = collectives::uneven_pairs(net.size(), call.count, call.seed, net.rank());
+  collectives::alltoall_case<std::byte> one{call.of(net), from, to};
+  co_await run(net, call.now, {one.in.span(), layout_of(from, !call.uneven)},
+               {one.out.span(), layout_of(to, !call.uneven)});
+  one.verify(call.describe());
 }
 
 template <class Net>
 chorale::task<> check_gather(Net& net, run_of<chorale::operation::gather, Net> run, round call) {
-  auto where = collectives::even(net.size(), call.count);
-  if (call.uneven) where = collectives::uneven(net.size(), call.count, call.seed, call.root);
+  const auto where = call.blocks_of(net.size(), call.root);
   const bool is_root = net.rank() == call.root;
-  buffer mine{where.count(net.rank()), call.seed};
-  mine.fill(call.seed, net.rank(), everybody);
-  buffer all{is_root ? where.room : 0, call.seed / 16};
+  auto me = call.of(net);
+  me.in_place = call.seed % 2 == 0;
+  collectives::gathered_case<std::byte> one{me, where, is_root};
   chorale::blocks<std::byte> blocks;
-  std::span<const std::byte> given = mine.span();
-  if (is_root) {
-    blocks = {all.span(), layout_of(where, !call.uneven)};
-    // In place in every other call.
-    if (call.seed % 2 == 0) {
-      std::copy(given.begin(), given.end(), blocks[call.root].begin());
-      given = blocks[call.root];
-    }
-  }
-  co_await run(net, call.now, given, blocks, call.root);
-  if (is_root) all.require(call.describe(), image_of(where, call.seed, everybody));
+  if (is_root) blocks = {one.all.span(), layout_of(where, !call.uneven)};
+  co_await run(net, call.now, one.mine(), blocks, call.root);
+  one.verify(call.describe());
 }
 
 template <class Net>
 chorale::task<> check_scatter(Net& net, run_of<chorale::operation::scatter, Net> run, round call) {
-  auto where = collectives::even(net.size(), call.count);
-  if (call.uneven) where = collectives::uneven(net.size(), call.count, call.seed, call.root);
-  const bool is_root = net.rank() == call.root;
-  const auto image = image_of(where, call.seed, everybody);
-  buffer all{is_root ? where.room : 0, call.seed};
-  buffer mine{where.count(net.rank()), call.seed / 16};
+  const auto where = call.blocks_of(net.size(), call.root);
+  auto me = call.of(net);
+  me.in_place = call.seed % 2 == 0;
+  collectives::scatter_case<std::byte> one{me, where, call.root};
   chorale::blocks<const std::byte> blocks;
-  if (is_root) {
-    std::copy(image.begin(), image.end(), all.data());
-    blocks = {all.span(), layout_of(where, !call.uneven)};
-    mine.fill(call.seed, net.rank(), everybody);
-  }
-  co_await run(net, call.now, blocks, mine.span(), call.root);
-  if (is_root) all.require(call.describe() + ": what was scattered", image);
-  std::vector<std::byte> wanted(where.count(net.rank()));
-  for (std::size_t i = 0; i < wanted.size(); ++i) wanted[i] = byte_of(call.seed, net.rank(), everybody, i);
-  mine.require(call.describe(), wanted);
+  if (net.rank() == call.root) blocks = {one.all.span(), layout_of(where, !call.uneven)};
+  co_await run(net, call.now, blocks, one.mine(), call.root);
+  one.verify(call.describe());
 }
 
 /// Up to two messages of up to `count` bytes between any two ranks, also from a rank to itself, and list
@@ -163,11 +129,12 @@ chorale::task<> check_exchange(Net& net, run_of<chorale::operation::exchange, Ne
   };
   const auto content = [&](int from, int to, std::uint64_t which) {
     std::vector<std::byte> bytes(length(from, to, which));
-    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = byte_of(call.seed + which, from, to, i);
+    for (std::size_t i = 0; i < bytes.size(); ++i)
+      bytes[i] = collectives::letter<std::byte>(call.seed + which, from, to, i);
     return bytes;
   };
   std::vector<std::vector<std::byte>> sent;
-  std::vector<std::pair<buffer, std::vector<std::byte>>> taken;
+  std::vector<std::pair<collectives::guarded_buffer<std::byte>, std::vector<std::byte>>> taken;
   std::vector<chorale::outgoing> sends(1);
   std::vector<chorale::incoming> takes(1);
   for (int peer = 0; peer < net.size(); ++peer) {
@@ -176,12 +143,13 @@ chorale::task<> check_exchange(Net& net, run_of<chorale::operation::exchange, Ne
       sends.push_back({peer, sent.back(), 7});
     }
     for (std::uint64_t which = 0; which < messages(peer, me); ++which) {
-      taken.emplace_back(buffer{length(peer, me, which), which}, content(peer, me, which));
+      taken.emplace_back(collectives::guarded_buffer<std::byte>{length(peer, me, which), which},
+                         content(peer, me, which));
       takes.push_back({peer, taken.back().first.span(), 7});
     }
   }
   co_await run(net, call.now, std::move(sends), std::move(takes));
-  for (auto& [got, wanted] : taken) got.require(call.describe(), wanted);
+  for (auto& [got, wanted] : taken) got.check(call.describe(), wanted);
 }
 
 }  // namespace fake

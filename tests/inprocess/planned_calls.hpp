@@ -13,7 +13,7 @@
 #include <chorale/plan.hpp>
 
 #include "../support/collectives/guarded_buffer.hpp"
-#include "../support/collectives/operands.hpp"
+#include "../support/collectives/placement.hpp"
 
 namespace inprocess {
 

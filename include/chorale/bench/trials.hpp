@@ -13,6 +13,7 @@
 
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/bench/contestant.hpp>
+#include <chorale/bench/oracle.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/operators.hpp>
@@ -61,26 +62,19 @@ class buffers {
   std::size_t at_ = 0;
 };
 
-/// Element i of the operand of `rank`: small whole numbers, so that float sums over fewer than 2^17 ranks are
-/// exact in any order.
-inline float operand(int rank, std::size_t i) {
-  return static_cast<float>((static_cast<std::size_t>(rank) * 37 + i * 11 + i / 64) % 101);
-}
-inline float expected_sum(int ranks, std::size_t i) {
-  float sum = 0;
-  for (int r = 0; r < ranks; ++r) sum += operand(r, i);
-  return sum;
-}
-inline std::byte pattern(int root, std::size_t i) {
-  return static_cast<std::byte>((i * 131 + i / 251 + static_cast<std::size_t>(root) * 17 + 3) & 0xff);
+/// The data of a check, which differ from call to call.
+inline std::uint64_t seed_of(std::size_t bytes, int root = 0) {
+  return bytes * 64 + static_cast<std::uint64_t>(root);
 }
 
-inline void fill_operand(std::span<float> in, int rank) {
-  for (std::size_t i = 0; i < in.size(); ++i) in[i] = operand(rank, i);
+inline void fill_operand(std::span<float> in, int rank, std::uint64_t seed) {
+  for (std::size_t i = 0; i < in.size(); ++i) in[i] = bench::operand<float>(seed, rank, i);
 }
-inline std::string compare_sums(std::span<const float> out, int ranks) {
+/// Compares `out` with elements [first, first + out.size()) of the sum over `ranks` ranks.
+inline std::string compare_sums(std::span<const float> out, int ranks, std::uint64_t seed,
+                                std::size_t first = 0) {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    if (const float want = expected_sum(ranks, i); out[i] != want)
+    if (const auto want = bench::expected_reduction<float>(seed, ranks, first + i, sum); out[i] != want)
       return fmt::format("element {} of {} is {}, not {}", i, out.size(), out[i], want);
   }
   return {};
@@ -132,11 +126,14 @@ struct trial<chorale::operation::broadcast> {
     for (const int root : some_ranks(all.size())) {
       memory.spoil();
       const auto data = memory.raw(bytes);
+      const auto want = [seed = seed_of(bytes, root), root](std::size_t i) {
+        return bench::operand<std::byte>(seed, root, i);
+      };
       if (all.rank() == root)
-        for (std::size_t i = 0; i < bytes; ++i) data[i] = pattern(root, i);
+        for (std::size_t i = 0; i < bytes; ++i) data[i] = want(i);
       comm.broadcast(data, root);
       for (std::size_t i = 0; i < bytes && wrong.empty(); ++i) {
-        if (data[i] != pattern(root, i)) wrong = fmt::format("byte {} of {} from root {}", i, bytes, root);
+        if (data[i] != want(i)) wrong = fmt::format("byte {} of {} from root {}", i, bytes, root);
       }
       if (!memory.guard_intact(bytes) && wrong.empty())
         wrong = fmt::format("wrote behind {} bytes from root {}", bytes, root);
@@ -155,12 +152,13 @@ struct trial<chorale::operation::reduce> {
 
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const auto in = memory.in(bytes);
-    fill_operand(in, all.rank());
     std::string wrong;
     for (const int root : some_ranks(all.size())) {
+      const auto seed = seed_of(bytes, root);
+      fill_operand(in, all.rank(), seed);
       memory.spoil();
       comm.reduce(std::span<const float>{in}, memory.out(bytes), chorale::sum, root);
-      if (all.rank() == root && wrong.empty()) wrong = compare_sums(memory.out(bytes), all.size());
+      if (all.rank() == root && wrong.empty()) wrong = compare_sums(memory.out(bytes), all.size(), seed);
       if (!memory.guard_intact(all.rank() == root ? bytes : 0) && wrong.empty())
         wrong = fmt::format("wrote outside the result with root {}", root);
     }
@@ -178,14 +176,16 @@ struct trial<chorale::operation::allreduce> {
 
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const auto in = memory.in(bytes);
-    fill_operand(in, all.rank());
+    const auto seed = seed_of(bytes);
+    fill_operand(in, all.rank(), seed);
     memory.spoil();
     call(comm, memory, bytes);
     for (std::size_t i = 0; i < in.size(); ++i) {
-      if (in[i] != operand(all.rank(), i)) return fmt::format("changed element {} of the operand", i);
+      if (in[i] != bench::operand<float>(seed, all.rank(), i))
+        return fmt::format("changed element {} of the operand", i);
     }
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
-    return compare_sums(memory.out(bytes), all.size());
+    return compare_sums(memory.out(bytes), all.size(), seed);
   }
 };
 

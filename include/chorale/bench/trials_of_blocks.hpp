@@ -12,11 +12,6 @@
 
 namespace chorale::bench {
 
-/// Element i of the block that rank `from` has for rank `to`.
-inline float block_operand(int from, int to, std::size_t i) {
-  return operand(from * 7 + to * 3 + 1, i);
-}
-
 /// Compares `out`, one block of out.size() / ranks elements per rank, with `expected(rank, i)`.
 template <class Expected>
 std::string compare_blocks(std::span<const float> out, int ranks, Expected&& expected) {
@@ -33,10 +28,10 @@ inline std::size_t of_all(std::size_t bytes, int ranks) {
   return bytes / sizeof(float) * sizeof(float) * static_cast<std::size_t>(ranks);
 }
 
-inline void fill_blocks(std::span<float> in, int from, int ranks) {
+inline void fill_blocks(std::span<float> in, int from, int ranks, std::uint64_t seed) {
   const std::size_t n = in.size() / static_cast<std::size_t>(ranks);
   for (std::size_t at = 0; at < in.size(); ++at)
-    in[at] = block_operand(from, static_cast<int>(at / n), at % n);
+    in[at] = bench::letter<float>(seed, from, static_cast<int>(at / n), at % n);
 }
 
 template <>
@@ -46,13 +41,15 @@ struct trial<chorale::operation::allgather> {
     comm.allgather(std::span<const float>{memory.in(bytes)}, memory.out(bench::of_all(bytes, comm.size())));
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
-    fill_operand(memory.in(bytes), all.rank());
+    const auto seed = seed_of(bytes);
+    fill_operand(memory.in(bytes), all.rank(), seed);
     memory.spoil();
     call(comm, memory, bytes);
     const std::size_t total = of_all(bytes, all.size());
     if (!memory.guard_intact(total)) return "wrote behind the result";
-    return bench::compare_blocks(memory.out(total), all.size(),
-                                 [](int rank, std::size_t i) { return operand(rank, i); });
+    return bench::compare_blocks(memory.out(total), all.size(), [seed](int rank, std::size_t i) {
+      return bench::operand<float>(seed, rank, i);
+    });
   }
 };
 
@@ -65,12 +62,14 @@ struct trial<chorale::operation::alltoall> {
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const std::size_t total = of_all(bytes, all.size());
-    fill_blocks(memory.in(total), all.rank(), all.size());
+    const auto seed = seed_of(bytes);
+    fill_blocks(memory.in(total), all.rank(), all.size(), seed);
     memory.spoil();
     call(comm, memory, bytes);
     if (!memory.guard_intact(total)) return "wrote behind the result";
-    return bench::compare_blocks(memory.out(total), all.size(),
-                                 [&](int rank, std::size_t i) { return block_operand(rank, all.rank(), i); });
+    return bench::compare_blocks(memory.out(total), all.size(), [&](int rank, std::size_t i) {
+      return bench::letter<float>(seed, rank, all.rank(), i);
+    });
   }
 };
 
@@ -82,16 +81,18 @@ struct trial<chorale::operation::gather> {
                 root);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
-    fill_operand(memory.in(bytes), all.rank());
     const std::size_t total = of_all(bytes, all.size());
     std::string wrong;
     for (const int root : some_ranks(all.size())) {
+      const auto seed = seed_of(bytes, root);
+      fill_operand(memory.in(bytes), all.rank(), seed);
       memory.spoil();
       call(comm, memory, bytes, root);
       const bool is_root = all.rank() == root;
       if (is_root && wrong.empty())
-        wrong = bench::compare_blocks(memory.out(total), all.size(),
-                                      [](int rank, std::size_t i) { return operand(rank, i); });
+        wrong = bench::compare_blocks(memory.out(total), all.size(), [seed](int rank, std::size_t i) {
+          return bench::operand<float>(seed, rank, i);
+        });
       if (!memory.guard_intact(is_root ? total : 0) && wrong.empty())
         wrong = fmt::format("wrote outside the result with root {}", root);
     }
@@ -107,14 +108,16 @@ struct trial<chorale::operation::scatter> {
                  root);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
-    fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
     std::string wrong;
     for (const int root : some_ranks(all.size())) {
+      const auto seed = seed_of(bytes, root);
+      fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size(), seed);
       memory.spoil();
       call(comm, memory, bytes, root);
       if (wrong.empty())
-        wrong = bench::compare_blocks(memory.out(bytes), 1,
-                                      [&](int, std::size_t i) { return block_operand(root, all.rank(), i); });
+        wrong = bench::compare_blocks(memory.out(bytes), 1, [&](int, std::size_t i) {
+          return bench::letter<float>(seed, root, all.rank(), i);
+        });
       if (!memory.guard_intact(bytes) && wrong.empty())
         wrong = fmt::format("wrote behind the result with root {}", root);
     }
@@ -130,15 +133,13 @@ struct trial<chorale::operation::reduce_scatter> {
                         memory.out(bytes), chorale::sum);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
-    fill_blocks(memory.in(of_all(bytes, all.size())), all.rank(), all.size());
+    const auto seed = seed_of(bytes);
+    const auto out = memory.out(bytes);
+    fill_operand(memory.in(of_all(bytes, all.size())), all.rank(), seed);
     memory.spoil();
     call(comm, memory, bytes);
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
-    return bench::compare_blocks(memory.out(bytes), 1, [&](int, std::size_t i) {
-      float sum = 0;
-      for (int r = 0; r < all.size(); ++r) sum += block_operand(r, all.rank(), i);
-      return sum;
-    });
+    return compare_sums(out, all.size(), seed, out.size() * static_cast<std::size_t>(all.rank()));
   }
 };
 
@@ -151,10 +152,11 @@ struct trial<chorale::operation::scan> {
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     memory.spoil();
-    fill_operand(memory.out(bytes), all.rank());
+    const auto seed = seed_of(bytes);
+    fill_operand(memory.out(bytes), all.rank(), seed);
     call(comm, memory, bytes);
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
-    return compare_sums(memory.out(bytes), all.rank() + 1);
+    return compare_sums(memory.out(bytes), all.rank() + 1, seed);
   }
 };
 
@@ -168,13 +170,14 @@ struct trial<chorale::operation::exchange> {
                       (comm.rank() + n - 1) % n, memory.out(bytes));
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
-    fill_operand(memory.in(bytes), all.rank());
+    const auto seed = seed_of(bytes);
+    fill_operand(memory.in(bytes), all.rank(), seed);
     memory.spoil();
     call(comm, memory, bytes);
     if (!memory.guard_intact(bytes)) return "wrote behind the result";
     const int left = (all.rank() + all.size() - 1) % all.size();
     return bench::compare_blocks(memory.out(bytes), 1,
-                                 [left](int, std::size_t i) { return operand(left, i); });
+                                 [=](int, std::size_t i) { return bench::operand<float>(seed, left, i); });
   }
 };
 

@@ -6,13 +6,24 @@
 #include <cstdint>
 #include <type_traits>
 
+#include <chorale/bench/oracle.hpp>
+
 namespace collectives {
+
+using chorale::bench::mixed;
+using chorale::bench::noise;
 
 /// The upper triangular matrix (a b; 0 c) modulo a prime: 24 bytes whose product is associative and does not
 /// commute, so that evaluation in a different order from that of the ranks gives a different result.
 struct triangle {
   static constexpr std::uint64_t modulus = 2'147'483'647;
   std::uint64_t a, b, c;
+  static constexpr triangle from(std::uint64_t n) noexcept {
+    return {n % modulus, mixed(n) % modulus, mixed(n + 1) % modulus};
+  }
+  static constexpr triangle operand(std::uint64_t seed, int rank, std::size_t index) noexcept {
+    return from(noise(seed, rank, index));
+  }
   friend constexpr bool operator==(const triangle&, const triangle&) = default;
 };
 static_assert(sizeof(triangle) == 24 && std::is_trivially_copyable_v<triangle>);
@@ -32,6 +43,13 @@ struct vector3 {
   std::int32_t x, y, z;
   explicit constexpr vector3(std::int32_t all) : x(all), y(all), z(all) {}
   constexpr vector3(std::int32_t x_, std::int32_t y_, std::int32_t z_) : x(x_), y(y_), z(z_) {}
+  static constexpr vector3 operand(std::uint64_t seed, int rank, std::size_t index) noexcept {
+    const auto small = [](std::uint64_t bits) {
+      return static_cast<std::int32_t>(bits % 2'000'001) - 1'000'000;
+    };
+    const std::uint64_t n = noise(seed, rank, index);
+    return {small(n), small(mixed(n)), small(mixed(n + 1))};
+  }
   friend constexpr vector3 operator+(const vector3& l, const vector3& r) {
     return {l.x + r.x, l.y + r.y, l.z + r.z};
   }
@@ -41,6 +59,12 @@ struct vector3 {
 /// An element that fits into no block: 400 matrices, 9600 bytes.
 struct wide {
   std::array<triangle, 400> parts;
+  static wide operand(std::uint64_t seed, int rank, std::size_t index) noexcept {
+    const std::uint64_t n = noise(seed, rank, index);
+    wide all;
+    for (std::size_t i = 0; i < all.parts.size(); ++i) all.parts[i] = triangle::from(n + i);
+    return all;
+  }
   friend constexpr bool operator==(const wide&, const wide&) = default;
 };
 
@@ -56,6 +80,9 @@ struct multiply_wide {
 /// With stricter alignment than a message in a block.
 struct alignas(64) aligned {
   std::uint64_t value;
+  static constexpr aligned operand(std::uint64_t seed, int rank, std::size_t index) noexcept {
+    return {noise(seed, rank, index)};
+  }
   friend constexpr bool operator==(const aligned&, const aligned&) = default;
   friend constexpr aligned operator+(const aligned& l, const aligned& r) { return {l.value + r.value}; }
 };

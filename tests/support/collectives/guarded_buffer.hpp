@@ -4,9 +4,10 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
-#include <functional>
 #include <new>
 #include <span>
 #include <stdexcept>
@@ -26,7 +27,7 @@ template <class T>
 class guarded_buffer {
  public:
   explicit guarded_buffer(std::size_t count, std::size_t misalignment = 0)
-      : count_(count), storage_(guard + misalignment + count * sizeof(T) + guard + 64, fill) {
+      : count_(count), storage_(guard + 64 + misalignment % 64 + count * sizeof(T) + guard, fill) {
     const auto address = reinterpret_cast<std::uintptr_t>(storage_.data()) + guard;
     first_ = guard + (64 - address % 64) % 64 + misalignment % 64;
   }
@@ -47,15 +48,21 @@ class guarded_buffer {
   void fill_with(Value&& value) {
     for (std::size_t i = 0; i < count_; ++i) set(i, value(i));
   }
+  void set_all(const std::vector<T>& values) {
+    fill_with([&](std::size_t i) { return values[i]; });
+  }
 
   /// @throws wrong naming `what` and the first element that is not `value(i)`, or a write outside.
   template <class Value>
-  void check(const std::string& what, Value&& value) const {
+  requires std::invocable<Value, std::size_t> void check(const std::string& what, Value&& value) const {
     for (std::size_t i = 0; i < count_; ++i) {
       if (!(get(i) == value(i)))
         throw wrong(what + ": element " + std::to_string(i) + " of " + std::to_string(count_) + " is wrong");
     }
     check_guards(what);
+  }
+  void check(const std::string& what, const std::vector<T>& values) const {
+    check(what, [&](std::size_t i) { return values[i]; });
   }
   void check_untouched(const std::string& what) const {
     if (std::any_of(storage_.begin(), storage_.end(), [](std::byte b) { return b != fill; }))

@@ -2,10 +2,13 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include <chorale/core/clock.hpp>
 #include <chorale/request.hpp>
+
+#include "cases.hpp"
 
 namespace collectives {
 
@@ -15,6 +18,12 @@ struct manner {
   bool in_place = false;
   std::size_t misalignment = 0;
 };
+
+/// That rank of a communicator in a call.
+template <class Comm>
+participant of(const Comm& comm, std::uint64_t seed, const manner& m) {
+  return {comm.rank(), comm.size(), seed, m.in_place, m.misalignment};
+}
 
 inline std::string describe(const manner& m) {
   return std::string{m.nonblocking ? ", nonblocking" : ""} + (m.in_place ? ", in place" : "") +

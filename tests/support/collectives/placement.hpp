@@ -9,9 +9,15 @@
 #include <utility>
 #include <vector>
 
-#include "operands.hpp"
+#include <chorale/bench/oracle.hpp>
 
 namespace collectives {
+
+using chorale::bench::expected_reduction;
+using chorale::bench::letter;
+using chorale::bench::mixed;
+using chorale::bench::noise;
+using chorale::bench::operand;
 
 /// The positions of the blocks of all ranks in a buffer, in elements.
 struct placement {
@@ -77,6 +83,26 @@ inline placement uneven(int ranks, std::size_t most, std::uint64_t seed, int ran
   std::vector<std::size_t> counts;
   for (int r = 0; r < ranks; ++r) counts.push_back(uneven_count(seed, r, most));
   return placed(std::move(counts), seed + static_cast<std::uint64_t>(rank));
+}
+
+/// Such counts of contiguous blocks.
+inline placement packed(int ranks, std::size_t most, std::uint64_t seed) {
+  placement p = uneven(ranks, most, seed, 0);
+  p.displacements.clear();
+  p.room = p.first(ranks);
+  return p;
+}
+
+/// The blocks that a rank has for each and from each; only the two ranks of a pair know their sizes.
+inline std::pair<placement, placement> uneven_pairs(int ranks, std::size_t most, std::uint64_t seed,
+                                                    int rank) {
+  std::vector<std::size_t> sent, received;
+  for (int r = 0; r < ranks; ++r) {
+    sent.push_back(uneven_count(seed, rank * ranks + r, most));
+    received.push_back(uneven_count(seed, r * ranks + rank, most));
+  }
+  const auto own = seed + static_cast<std::uint64_t>(rank);
+  return {placed(std::move(sent), own), placed(std::move(received), own + 1000)};
 }
 
 /// The content of the gaps of a buffer.

@@ -1,0 +1,189 @@
+// One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the call
+// passes these buffers to a communicator or to an algorithm.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "guarded_buffer.hpp"
+#include "placement.hpp"
+
+namespace collectives {
+
+/// A rank's place in a call.
+struct participant {
+  int rank = 0;
+  int ranks = 1;
+  std::uint64_t seed = 0;  ///< the same on all ranks
+  bool in_place = false;
+  std::size_t misalignment = 0;
+};
+
+/// `count` elements of the root.
+template <class T>
+class broadcast_case {
+ public:
+  broadcast_case(const participant& me, std::size_t count, int root)
+      : data{count, me.misalignment}, seed_(me.seed), root_(root) {
+    const bool is_root = me.rank == root;
+    data.fill_with([&](std::size_t i) { return operand<T>(is_root ? seed_ : seed_ + 1, me.rank, i); });
+  }
+  void verify(const std::string& what) const {
+    data.check(what, [&](std::size_t i) { return operand<T>(seed_, root_, i); });
+  }
+  guarded_buffer<T> data;
+
+ private:
+  std::uint64_t seed_;
+  int root_;
+};
+
+/// A block of each rank, for the ranks that `take` all of them: those of an allgather, or the root of a gather.
+template <class T>
+class gathered_case {
+ public:
+  gathered_case(const participant& me, const placement& where, bool takes)
+      : all{where.room, me.misalignment},
+        separate{where.count(me.rank), me.misalignment + 1},
+        me_(me),
+        where_(where),
+        takes_(takes) {
+    separate.fill_with([&](std::size_t i) { return operand<T>(me_.seed, me_.rank, i); });
+    if (!takes) return;
+    all.fill_with([&](std::size_t i) { return gap_value<T>(me_.seed, i); });
+    if (me_.in_place)
+      for (std::size_t i = 0; i < separate.count(); ++i) all.set(where.first(me_.rank) + i, separate.get(i));
+  }
+  /// This rank's block.
+  [[nodiscard]] std::span<T> mine() {
+    return takes_ && me_.in_place ? all.span().subspan(where_.first(me_.rank), separate.count())
+                                  : separate.span();
+  }
+  void verify(const std::string& what) const {
+    separate.check(what + ": operand", [&](std::size_t i) { return operand<T>(me_.seed, me_.rank, i); });
+    if (!takes_) return all.check_untouched(what + ": out");
+    all.check(what, where_.image<T>([&](int r, std::size_t i) { return operand<T>(me_.seed, r, i); },
+                                    [&](std::size_t i) { return gap_value<T>(me_.seed, i); }));
+  }
+  guarded_buffer<T> all;
+  guarded_buffer<T> separate;
+
+ private:
+  participant me_;
+  placement where_;
+  bool takes_;
+};
+
+/// A block for each rank, which the root has.
+template <class T>
+class scatter_case {
+ public:
+  scatter_case(const participant& me, const placement& where, int root)
+      : all{where.room, me.misalignment},
+        separate{where.count(me.rank), me.misalignment + 1},
+        me_(me),
+        where_(where),
+        is_root_(me.rank == root) {
+    if (is_root_) all.set_all(image());
+  }
+  /// Where this rank's block is to arrive.
+  [[nodiscard]] std::span<T> mine() {
+    return is_in_place() ? all.span().subspan(where_.first(me_.rank), separate.count()) : separate.span();
+  }
+  void verify(const std::string& what) const {
+    if (is_root_)
+      all.check(what + ": operand", image());
+    else
+      all.check_untouched(what + ": in");
+    if (is_in_place()) return separate.check_untouched(what + ": another buffer");
+    separate.check(what, [&](std::size_t i) { return operand<T>(me_.seed, me_.rank, i); });
+  }
+  guarded_buffer<T> all;
+  guarded_buffer<T> separate;
+
+ private:
+  [[nodiscard]] bool is_in_place() const { return is_root_ && me_.in_place; }
+  [[nodiscard]] std::vector<T> image() const {
+    return where_.image<T>([&](int r, std::size_t i) { return operand<T>(me_.seed, r, i); },
+                           [&](std::size_t i) { return gap_value<T>(me_.seed, i); });
+  }
+  participant me_;
+  placement where_;
+  bool is_root_;
+};
+
+/// A block for each rank, and one from each.
+template <class T>
+class alltoall_case {
+ public:
+  alltoall_case(const participant& me, const placement& source, const placement& target)
+      : in{source.room, me.misalignment}, out{target.room, me.misalignment + 3} {
+    const auto gap = [&](std::size_t i) { return gap_value<T>(me.seed, i); };
+    given_ = source.image<T>([&](int to, std::size_t i) { return letter<T>(me.seed, me.rank, to, i); }, gap);
+    taken_ =
+        target.image<T>([&](int from, std::size_t i) { return letter<T>(me.seed, from, me.rank, i); }, gap);
+    in.set_all(given_);
+    out.fill_with(gap);
+  }
+  void verify(const std::string& what) const {
+    out.check(what, taken_);
+    in.check(what + ": operand", given_);
+  }
+  guarded_buffer<T> in;
+  guarded_buffer<T> out;
+
+ private:
+  std::vector<T> given_;
+  std::vector<T> taken_;
+};
+
+/// The elements of an operand from `first` on that a rank has as its result, reduced over the first `ranks`
+/// ranks. Without ranks there is no result, and nothing may be written.
+struct share {
+  std::size_t first = 0;
+  std::size_t count = 0;
+  int ranks = 0;
+};
+
+/// How many ranks a scan reduces at that rank. Rank 0 has no result of an exclusive scan, and keeps its operand.
+constexpr int scanned_ranks(int rank, bool inclusive) noexcept {
+  return inclusive || rank == 0 ? rank + 1 : rank;
+}
+
+/// `count` elements of each rank, reduced.
+template <class T, class Op>
+class reduction_case {
+ public:
+  reduction_case(const participant& me, std::size_t count, const share& taken, const Op& op)
+      : in{count, me.misalignment},
+        separate{taken.count, me.misalignment + 1},
+        me_(me),
+        taken_(taken),
+        op_(op) {
+    in.fill_with([&](std::size_t i) { return operand<T, Op>(me_.seed, me_.rank, i); });
+  }
+  [[nodiscard]] guarded_buffer<T>& out() { return me_.in_place ? in : separate; }
+  void verify(const std::string& what) const {
+    const bool has_result = taken_.ranks > 0;
+    const auto result = [&](std::size_t i) {
+      return expected_reduction<T>(me_.seed, taken_.ranks, taken_.first + i, op_);
+    };
+    if (has_result) (me_.in_place ? in : separate).check(what, result);
+    if (!has_result || !me_.in_place)
+      in.check(what + ": operand", [&](std::size_t i) { return operand<T, Op>(me_.seed, me_.rank, i); });
+    if (!has_result || me_.in_place) separate.check_untouched(what + ": another buffer");
+  }
+  guarded_buffer<T> in;
+  guarded_buffer<T> separate;
+
+ private:
+  participant me_;
+  share taken_;
+  Op op_;
+};
+
+}  // namespace collectives
