@@ -60,7 +60,8 @@ class caller {
       case call_kind::allreduce:
         return allreduce(n, c);
       case call_kind::ordered_allreduce:
-        return collectives::check_allreduce<collectives::triangle>(comm_, n, collectives::multiply{}, c);
+        return collectives::check_allreduce<collectives::affine>(comm_, n, collectives::then{}, c,
+                                                                 {.in_place = true});
       case call_kind::allgather:
         return collectives::check_allgather<std::uint64_t>(comm_, n, c);
       case call_kind::allgatherv:

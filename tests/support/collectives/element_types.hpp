@@ -38,6 +38,21 @@ struct multiply {
 static_assert(multiply{}({2, 3, 5}, {7, 11, 13}) == triangle{14, 61, 65});
 static_assert(!(multiply{}({7, 11, 13}, {2, 3, 5}) == triangle{14, 61, 65}));
 
+/// x -> a * x + b modulo 2^32: 8 bytes whose composition is associative and does not commute.
+struct affine {
+  std::uint32_t a, b;
+  static constexpr affine operand(std::uint64_t seed, int rank, std::size_t index) noexcept {
+    const std::uint64_t n = noise(seed, rank, index);
+    return {static_cast<std::uint32_t>(n) | 1U, static_cast<std::uint32_t>(n >> 32)};
+  }
+  friend constexpr bool operator==(const affine&, const affine&) = default;
+};
+struct then {
+  constexpr affine operator()(const affine& first, const affine& second) const noexcept {
+    return {first.a * second.a, second.a * first.b + second.b};
+  }
+};
+
 /// 12 bytes with a user-defined operator for `chorale::sum`; not default constructible.
 struct vector3 {
   std::int32_t x, y, z;
