@@ -3,6 +3,8 @@ import pathlib
 import tempfile
 import unittest
 
+MARK = " ~>"
+
 
 class Tree(unittest.TestCase):
     """A temporary tree that a test fills with files."""
@@ -16,3 +18,16 @@ class Tree(unittest.TestCase):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+
+    def finds(self, offences, files, *others):
+        """Of a tree that has these files too, a check finds each line that ends in MARK, and says what stands behind that; and `others`, which begin so; and nothing else."""
+        wanted = [(other, "") for other in others]
+        for name, content in files.items():
+            lines = [line.partition(MARK) for line in content.split("\n")]
+            wanted += [(f"{name}:{number}: ", why.strip()) for number, (_, mark, why) in enumerate(lines, 1) if mark]
+            self.write(name, "\n".join(line for line, _, _ in lines))
+        found = sorted(offences(self.root))
+        self.assertEqual(len(found), len(wanted), found)
+        for begin, why in wanted:
+            with self.subTest(begin=begin, why=why):
+                self.assertTrue(any(one.startswith(begin) and why in one for one in found), found)
