@@ -3,6 +3,7 @@
 //   scaling [--machine NAME] [--ranks 1,2,4] [EXAMPLE...]    ranks of a machine, one on each host
 //   scaling --rates                                          what a unit of work takes here, in nanoseconds
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <ctime>
@@ -26,7 +27,7 @@ namespace {
 
 using scaling::problem;
 
-const std::vector<const problem*> problems{
+const std::array problems{
 #ifdef CHORALE_EXAMPLES_HAVE_BLAS
     &scaling::matrix_multiply,
 #endif
@@ -119,7 +120,7 @@ int main(int count, char** words) try {
       chosen.push_back(*found);
     }
   }
-  if (chosen.empty()) chosen = problems;
+  if (chosen.empty()) chosen.assign(problems.begin(), problems.end());
   if (rates) {
     fmt::print("example,unit,nanoseconds\n");
     for (const problem* one : chosen)

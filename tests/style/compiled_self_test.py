@@ -2,42 +2,16 @@
 """The style checks that compile must see what they are there for. Usage: compiled_self_test.py BUILD, whose compiler they take."""
 import pathlib
 import shutil
-import subprocess
 import sys
 import unittest
 
 import anyones_program
 import headers
-import statics
 import syntax
 from made_up_tree import Tree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 import project_compiler  # noqa: E402
-
-
-class Statics(Tree):
-    """What has a destructor, what has none, and what may have one."""
-
-    def test_rules(self):
-        command, _ = project_compiler.compile_command(BUILD)
-
-        def found(text, is_library):
-            self.write("one.cpp", "#include <string>\nstruct s { ~s(); int i = 0; };\n" + text)
-            made = self.root / "one.o"
-            subprocess.run([*command, "-w", "-c", str(self.root / "one.cpp"), "-o", str(made)], check=True)
-            shown = subprocess.run(["objdump", "-drC", "--no-show-raw-insn", made], capture_output=True, text=True, check=True).stdout
-            return statics.offences(shown, set(), is_library)
-
-        self.assertEqual(len(found("s one;\n", True)), 1)
-        self.assertEqual(len(found("int f() { static s one; return one.i; }\n", True)), 1)
-        self.assertEqual(len(found("int f() { static thread_local s one; return one.i; }\n", True)), 1)
-        self.assertEqual(found("int f() { static s& one = *new s; return one.i; }\n", True), [])
-        self.assertEqual(found("s one;\n", False), [])
-        self.assertEqual(len(found("namespace chorale { int f() { static s one; return one.i; } }\n", False)), 1)
-        self.assertEqual(len(found("namespace chorale { struct t { ~t(); }; } chorale::t one;\n", False)), 1)
-        allowed = "namespace chorale::detail { struct operator_entry { ~operator_entry(); }; } chorale::detail::operator_entry one;\n"
-        self.assertEqual(found(allowed, True), [])
 
 
 class Headers(Tree):
