@@ -2,12 +2,10 @@
 import os
 import pathlib
 import re
-import shutil
 import sys
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 SOURCES = (".hpp", ".h", ".cpp", ".c", ".ipp")
-SKIPPED = 77
 
 
 def run(offences, files, what):
@@ -22,13 +20,6 @@ def run(offences, files, what):
     found = offences(root)
     print("\n".join([*found, f"{number} {what}, {len(found)} offences"]))
     sys.exit(1 if found else 0)
-
-
-def need(program):
-    """Skips the test where a program is not installed."""
-    if shutil.which(program) is None:
-        print(f"skipped: {program} is not installed (tools/install-dependencies --ci)")
-        sys.exit(SKIPPED)
 
 
 def sources(root, *folders):
