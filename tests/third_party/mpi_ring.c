@@ -44,7 +44,8 @@ static int window(int rank, int ranks) {
   enum { count = 512 };
   long* memory = NULL;
   MPI_Win win;
-  MPI_Win_allocate(count * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+  MPI_Win_allocate(count * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                   &win);
   long mine[count];
   for (int i = 0; i < count; ++i) {
     mine[i] = rank * 100000L + i;
