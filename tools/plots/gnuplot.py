@@ -8,7 +8,10 @@ import re
 import shutil
 import subprocess
 import tempfile
+import xml.etree.ElementTree
 import xml.sax.saxutils
+
+from . import lean
 
 MISSING = "gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)"
 TIME_LIMIT = 120  # seconds for one picture
@@ -112,7 +115,11 @@ def titled(picture, title, names):
 
 def draw(commands, file):
     """Writes the picture: the whole of it, or nothing. @throws Failed"""
-    replace(pathlib.Path(file), svg(commands).encode())
+    try:
+        picture = lean.lean(svg(commands))
+    except xml.etree.ElementTree.ParseError as e:
+        raise Failed(f"gnuplot wrote something that is no picture: {e}") from e
+    replace(pathlib.Path(file), picture.encode())
 
 
 def replace(file, content):

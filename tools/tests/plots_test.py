@@ -11,7 +11,7 @@ import xml.etree.ElementTree
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
 
-from plots import gnuplot, timeline  # noqa: E402
+from plots import gnuplot, lean, timeline  # noqa: E402
 
 
 class Gnuplot(unittest.TestCase):
@@ -42,6 +42,32 @@ class Gnuplot(unittest.TestCase):
         self.assertIn("curve 119", shown)
         self.assertFalse(planted.exists())
 
+    @staticmethod
+    def marks(element, above):
+        """What is drawn, in its order, each mark with all attributes that it has or gets from the groups around it."""
+        here = above | {name: " ".join(value.split()) for name, value in element.attrib.items() if name not in ("id", "class")}
+        if above.get("transform") and "transform" in element.attrib:
+            here["transform"] = f"{above['transform']} {here['transform']}"
+        kind = element.tag[len(lean.SVG):]
+        if kind == "g":
+            return [mark for child in element for mark in Gnuplot.marks(child, here)]
+        said = {name: value for name, value in here.items() if kind == "text" or not name.startswith(("font-", "text-"))}
+        return [(kind, said, element.text)] if kind not in ("title", "desc", "defs") else []
+
+    @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
+    def test_a_lean_picture_has_the_same_marks(self):
+        told = [*gnuplot.head(640, 440), *gnuplot.block("data", [(1, 2, 1, 3), (9, 4, 3, 5)]), f"set title {gnuplot.quoted('two  points: ' + 'x ' * 90)}",
+                "set logscale x 2", "set xtics rotate by -45", gnuplot.GRID, f"plot {gnuplot.curve('data', 2, 'a curve')}, x with lines title 'a line'"]
+        drawn = gnuplot.svg(told)
+        gnuplot.draw(told, self.picture)
+        text = self.picture.read_text(encoding="utf-8")
+        before, after = (xml.etree.ElementTree.fromstring(one).find(f"{lean.SVG}g") for one in (drawn, text))
+        self.assertGreater(len(self.marks(before, lean.INITIAL)), 20)
+        self.assertEqual(self.marks(before, lean.INITIAL), self.marks(after, lean.INITIAL))
+        used = {use.get(lean.LINK)[1:] for use in after.iter(f"{lean.SVG}use")}
+        self.assertEqual({one.get("id") for one in after.find(f"{lean.SVG}defs")}, used)
+        self.assertLess(text.count("\n"), drawn.count("\n") / 2)
+
     @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_a_folder_that_is_not_there(self):
         with self.assertRaisesRegex(gnuplot.Failed, "nowhere.*No such file"):
@@ -56,7 +82,8 @@ class Gnuplot(unittest.TestCase):
     def test_gnuplot_that_fails(self):
         """What it says is told, and a picture that is there stays."""
         self.picture.write_text("old", encoding="utf-8")
-        for body, said in (("echo no terminal >&2; exit 3", "ended with 3: no terminal"), ("echo strange >&2", "drew nothing: strange")):
+        for body, said in (("echo no terminal >&2; exit 3", "ended with 3: no terminal"), ("echo strange >&2", "drew nothing: strange"),
+                           ("echo '<svg>'", "something that is no picture")):
             with self.stand_in(body), self.assertRaisesRegex(gnuplot.Failed, said):
                 gnuplot.draw(["plot x"], self.picture)
         self.assertEqual(self.picture.read_text(encoding="utf-8"), "old")
