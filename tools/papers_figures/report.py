@@ -63,6 +63,14 @@ def digits(value):
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
+def by_point(axes, rows):
+    """[(point, rows there)], of which the first axis changes fastest."""
+    found = {}
+    for row in rows:
+        found.setdefault(tuple(dict(row.at).get(axis) for axis in axes), []).append(row)
+    return sorted(found.items(), key=lambda one: tuple((value is None, value or 0) for value in reversed(one[0])))
+
+
 def grid(figure, results):
     """(head, lines): one line a point, one column a contestant. Axes that have one value alone are left out."""
     rows = shown_rows(figure, results)
@@ -71,13 +79,11 @@ def grid(figure, results):
     axes = [axis for axis in axes if axis == figure.x or len({dict(row.at).get(axis) for row in rows}) > 1]
     units = {name: {row.unit for row in rows if row.contestant == name} for name in columns}
     head = axes + [f"{name}, {'/'.join(sorted(units[name]))}" for name in columns]
-    cells = {}
-    for row in rows:
-        key = tuple(dict(row.at).get(axis) for axis in axes)
-        cells.setdefault(key, {})[row.contestant] = digits(row.value)
-    ordered = sorted(cells, key=lambda key: tuple((value is None, value or 0) for value in reversed(key)))
-    return head, [["" if value is None else f"{value:g}" for value in key] + [cells[key].get(name, "") for name in columns]
-                  for key in ordered]
+    lines = []
+    for point, there in by_point(axes, rows):
+        cells = {row.contestant: digits(row.value) for row in there}
+        lines.append(["" if value is None else f"{value:g}" for value in point] + [cells.get(name, "") for name in columns])
+    return head, lines
 
 
 def verdict_cells(claim, results):
@@ -142,16 +148,30 @@ def section(figure, results, plot):
     return "\n\n".join(parts) + "\n"
 
 
+SPREAD = ("least", "most", "runs")
+
+
 def comma_separated(figure, results):
-    """All rows, also those that the table leaves out."""
+    """All rows, also those that the table leaves out: a line a point, and for each contestant a column, or four where a row is of several runs.
+    @throws ValueError if a contestant has two units"""
     axes = sorted({name for row in results.rows for name, _ in row.at}, key=lambda name: (name != figure.x, name))
+    contestants = {}
+    for row in results.rows:
+        unit, several = contestants.get(row.contestant, (row.unit, False))
+        if row.unit != unit:
+            raise ValueError(f"{figure.name}: {row.contestant} is in {unit} and in {row.unit}")
+        contestants[row.contestant] = unit, several or (row.least, row.most, row.runs) != (row.value, row.value, 1)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["figure", "contestant", *axes, "value", "unit", "least", "most", "runs"])
-    for row in results.rows:
-        at = dict(row.at)
-        writer.writerow([figure.name, row.contestant, *(at.get(axis, "") for axis in axes), f"{row.value:.4g}", row.unit,
-                         f"{row.least:.4g}", f"{row.most:.4g}", row.runs])
+    writer.writerow(["figure", *axes, *(f"{name}, {what}" for name, (unit, several) in contestants.items() for what in (unit, *(SPREAD if several else ())))])
+    for point, there in by_point(axes, results.rows):
+        line = [figure.name, *("" if value is None else value for value in point)]
+        rows = {row.contestant: row for row in there}
+        for name, (_, several) in contestants.items():
+            row = rows.get(name)
+            cells = [f"{row.value:.4g}", f"{row.least:.4g}", f"{row.most:.4g}", row.runs] if row else [""] * 4
+            line += cells if several else cells[:1]
+        writer.writerow(line)
     return out.getvalue()
 
 
@@ -163,15 +183,22 @@ def number_of(text):
 
 def from_comma_separated(figure, text):
     """What `comma_separated` has written. @throws ValueError if it is not that, or of another figure."""
-    lines = list(csv.DictReader(io.StringIO(text)))
-    rest = ("figure", "contestant", "value", "unit", "least", "most", "runs")
+    head, *lines = list(csv.reader(io.StringIO(text))) or [[]]
+    if any(len(line) != len(head) or line[0] != figure.name for line in lines) or head[:1] != ["figure"]:
+        raise ValueError(f"it is none of figure {figure.name}")
+    lines = [dict(zip(head, line)) for line in lines]
+    axes = [name for name in head[1:] if ", " not in name]
     rows = []
-    for at_line, line in enumerate(lines, 2):
-        if any(line.get(name) is None for name in rest) or line["figure"] != figure.name:
-            raise ValueError(f"line {at_line} is none of figure {figure.name}")
-        at = tuple(sorted((name, number_of(value)) for name, value in line.items() if name not in rest and value))
-        rows.append(Row(line["contestant"], at, float(line["value"]), line["unit"], float(line["least"]), float(line["most"]),
-                        int(line["runs"])))
+    for column in head[1 + len(axes):]:
+        contestant, _, unit = column.rpartition(", ")
+        if unit in SPREAD:
+            continue
+        if any(row.contestant == contestant for row in rows):
+            raise ValueError(f"{contestant} has two columns")
+        for line in (line for line in lines if line[column]):
+            at = tuple(sorted((name, number_of(line[name])) for name in axes if line[name]))
+            least, most, runs = (line.get(f"{contestant}, {name}", ordinary) for name, ordinary in zip(SPREAD, (line[column], line[column], 1)))
+            rows.append(Row(contestant, at, float(line[column]), unit, float(least), float(most), int(runs)))
     return Results(rows)
 
 

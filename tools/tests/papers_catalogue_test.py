@@ -41,11 +41,15 @@ class Redrawing(unittest.TestCase):
 
     def test_what_is_none(self):
         one = made_up("P1.1")
-        good = "figure,contestant,ranks,value,unit,least,most,runs\nP1.1,fast,2,20,us,19,21,5\n"
-        self.assertEqual(report.from_comma_separated(one, good).rows, [figure.Row("fast", (("ranks", 2),), 20, "us", 19, 21, 5)])
-        for wrong in (good.replace("P1.1", "P1.2"), good + "P1.1\n", good.replace(",20,", ",much,"), good.replace("least", "last")):
+        good = 'figure,ranks,"fast, us","fast, least","fast, most","fast, runs","a model, us"\nP1.1,2,20,19,21,5,\nP1.1,4,,,,,30\n'
+        rows = [figure.Row("fast", (("ranks", 2),), 20, "us", 19, 21, 5), figure.Row("a model", (("ranks", 4),), 30, "us", 30, 30, 1)]
+        self.assertEqual(report.from_comma_separated(one, good).rows, rows)
+        self.assertEqual(report.comma_separated(one, figure.Results(rows)), good)
+        for wrong in ("", good.replace("P1.1", "P1.2"), good + "P1.1\n", good.replace(",20,", ",much,"), good.replace("figure", "data"), good.replace("least", "last")):
             with self.assertRaises(ValueError):
                 report.from_comma_separated(one, wrong)
+        with self.assertRaisesRegex(ValueError, "fast is in us and in MB/s"):
+            report.comma_separated(one, figure.Results([*rows, dataclasses.replace(rows[0], unit="MB/s")]))
 
     def test_a_folder(self):
         with tempfile.TemporaryDirectory() as folder:
@@ -101,8 +105,9 @@ class Pages(unittest.TestCase):
             row = curves.run([(dataclasses.replace(one, set_ups=set_ups), machine)], BUILD / "tools", measure.Progress(False), 100,
                              points={one.name: [at]})[one.name]
             self.assertEqual(row.failures, [])
-            again = report.comma_separated(one, row).splitlines()[1]
-            self.assertIn(again, (DOCS / "papers" / "virtual" / f"{one.name}.csv").read_text(encoding="utf-8").splitlines(), one.name)
+            again, there = (report.from_comma_separated(one, text).rows for text in (
+                report.comma_separated(one, row), (DOCS / "papers" / "virtual" / f"{one.name}.csv").read_text(encoding="utf-8")))
+            self.assertIn(again[0], there, one.name)
 
 
 class Catalogue(unittest.TestCase):
