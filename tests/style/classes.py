@@ -13,7 +13,9 @@ MOST = 15
 FOLDERS = ("include/chorale/transport", "lib/transport")
 BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-FxX])\'(?:[^\'\\\n]|\\.)+\'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.S | re.M)
 HEAD = re.compile(r"(?:^|[\s;{}>:])(?:class|struct|union)\s+(?:\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*)*(\w+(?:::\w+)*)(?:<[^<>;{}]*>)?(?:\s+final)?\s*(?::(?!:)[^;{}()=]*)?$")
-NO_DATA = re.compile(r"(?:\[\[[^\]]*\]\]\s*)*(using|typedef|friend|static|template|enum|static_assert|class|struct|union|requires|consteval|extern)\b")
+NO_DATA = re.compile(r"(using|typedef|friend|static|inline static|template|enum|static_assert|class|struct|union|requires|consteval|extern)\b|$")
+# What stands for all that is between a pair of brackets.
+BRACES, ROUND = "\x01", "\x02"
 
 
 def blank(text):
@@ -34,79 +36,32 @@ def closing(text, start):
     return len(text)
 
 
-def names(statement):
-    """How many names a declaration of data declares: commas outside of all brackets, and one."""
-    depth = count = 0
-    for place, letter in enumerate(statement):
-        if letter in "<([{":
-            depth += 1
-        elif letter in ")]}" or (letter == ">" and statement[place - 1] != "-"):
-            depth -= 1
-        elif letter == "=" and depth == 0:
-            rest = statement[place:]
-            return count + 1 + (len(re.findall(r",\s*\w+\s*=", rest)) if "(" not in rest else 0)
-        elif letter == "," and depth == 0:
-            count += 1
-    return count + 1
+def settled(pattern, put, text):
+    """The text with what `pattern` finds replaced, until it finds nothing."""
+    while re.search(pattern, text):
+        text = re.sub(pattern, put, text)
+    return text
 
 
-def is_function(statement):
-    """Whether a declaration has a list of parameters: a round bracket behind a name, outside of <>, before any `=` or `{`."""
-    if re.search(r"\boperator\b", statement):
-        return True
-    depth = 0
-    for place, letter in enumerate(statement):
-        if letter == "<":
-            depth += 1
-        elif letter == ">" and statement[place - 1] != "-":
-            depth -= 1
-        elif depth == 0 and letter in "={":
-            return False
-        elif depth == 0 and letter == "(":
-            before = statement[:place].rstrip()
-            if before.endswith(("alignas", "decltype", "noexcept")):
-                return is_function(statement[:place] + " " * (closing(statement, place) + 1 - place) + statement[closing(statement, place) + 1:])
-            # `int (*function)(int)` is data.
-            return not statement[place + 1:].lstrip().startswith(("*", "&"))
-    return False
+def statements(body):
+    """The statements of a class's body, with BRACES and ROUND for what is in brackets, less access specifiers, attributes, bounds and template arguments."""
+    flat = settled(r"\([^(){}]*\)|\{[^(){}]*\}", lambda found: ROUND if found.group()[0] == "(" else BRACES, body)
+    flat = re.sub(rf"\[+[^\[\]]*\]+|\b(public|protected|private)\s*:(?!:)|\b(alignas|decltype|noexcept)\s*{ROUND}", " ", flat)
+    flat = settled(r"<[^<>;]*>", " ", re.sub(rf"->|\boperator\s*[^\s\w{ROUND}]+", " operator ", flat))
+    # Behind the braces of one member in a constructor's list come other members, and the body; behind those of data what ends it.
+    return [one.strip() for one in re.split(rf";|(?<={BRACES})(?=\s*[\w~])", flat)]
 
 
 def members(body):
     """How many data members a class has whose body this is (what stands between its braces)."""
     total = 0
-    place = 0
-    begin = 0
-    while place < len(body):
-        letter = body[place]
-        if letter == "(" or letter == "[":
-            place = closing(body, place)
-        elif letter == "{":
-            head = declaration(body[begin:place])
-            place = closing(body, place)
-            if not head or is_function(head):
-                # Behind the braces of one member in a constructor's list come other members, and the body.
-                while body[place + 1:].lstrip()[:1] in (",", "{"):
-                    place = closing(body, re.compile(r"[{(]").search(body, place + 1).start())
-                begin = place + 1
-            elif re.match(r"(struct|union|class)\b", head) and body[place + 1:].lstrip()[:1] != ";":
-                begin = place + 1  # `struct {...} name;`
-        elif letter == ";":
-            statement = declaration(body[begin:place])
-            if statement and not NO_DATA.match(statement) and not is_function(statement):
-                total += names(statement)
-            begin = place + 1
-        place += 1
+    for statement in statements(body):
+        declared = re.split(rf"[={BRACES}]", statement)[0]
+        # `int (*function)(int)` is data.
+        is_function = re.search(r"\boperator\b", declared) or ROUND in declared.replace(2 * ROUND, "")
+        if not NO_DATA.match(statement) and not is_function:
+            total += statement.count(",") + 1
     return total
-
-
-def declaration(text):
-    """A statement without the access specifiers before it."""
-    text = text.strip()
-    while True:
-        found = re.match(r"(public|protected|private)\s*:(?!:)\s*", text)
-        if not found:
-            return text
-        text = text[found.end():]
 
 
 def classes(text):

@@ -191,6 +191,8 @@ class alignas(64) sample final : public base<T> {
   [[no_unique_address]] T t_;                     // 10
   decltype(f(1)) g_;                              // 11
   inner* next_ = make(1, 2);                      // 12
+  enum state { off, on } state_ = off;            // 13
+  alignas(T) std::byte storage_[sizeof(T)]{};     // 14
 };
 struct outer::peer { int only; };
 enum class colour { red };
@@ -198,7 +200,7 @@ enum class colour { red };
 
     def test_counts(self):
         self.assertEqual([found[1:] for found in classes.classes(self.SOURCE)],
-                         [("sample", 12), ("inner", 2), ("local", 1), ("outer::peer", 1)])
+                         [("sample", 14), ("inner", 2), ("local", 1), ("outer::peer", 1)])
 
     def test_rule(self):
         many = "int a;" * (classes.MOST + 1)
