@@ -14,6 +14,7 @@ import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import compile_command  # noqa: E402
+from tree import includes  # noqa: E402
 
 PROGRAM = pathlib.Path(__file__).resolve().with_suffix(".cpp")
 # With the GNU dialect <complex.h> defines I; debug mode has other containers.
@@ -21,7 +22,6 @@ ANYONES = ["-std=gnu++20", "-D_GLIBCXX_DEBUG"]
 MACROS = [*string.ascii_uppercase, "_", "_B", "_C", "_L", "_N", "_P", "_S", "_U", "_X", "B0", "B50", "Always", "Bool", "Complex",
           "Convex", "Display", "Expose", "False", "Font", "None", "Opposite", "Screen", "Status", "Success", "True", "Unsorted",
           "Visual", "Window", "major", "makedev", "minor", "unix", "linux"]
-INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 PLACE = re.compile(r"((?:/|\w+/|\.)[^:<> ,]+):(\d+):\d+|\bline:(\d+):\d+|\bcol:\d+")
 FOUND_BY_ARGUMENTS = re.compile(r"\(ADL\) = '(\w+)'")
 
@@ -33,7 +33,7 @@ def installed(include):
 def names_of_others(include):
     """The text that comes before the program: what headers include of others, who have such names too, and the macros."""
     names = installed(include)
-    others = {name for header in names for name in INCLUDE.findall((include / header).read_text(encoding="utf-8"))} - set(names)
+    others = {name for header in names for _, name, _ in includes(include / header)} - set(names)
     return "".join([f"#include <{name}>\n" for name in ("complex.h", *sorted(others))] +
                    [f"#undef {name}\n#define {name} {name} is a macro\n" for name in MACROS])
 

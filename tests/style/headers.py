@@ -9,34 +9,23 @@ most of these are short.
 """
 import concurrent.futures
 import pathlib
-import re
 import subprocess
 import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import compile_command, precompile  # noqa: E402
+import tree  # noqa: E402
 
 # That few headers are precompiled, each for as many others at least.
 BASES = 4
 FOR_AT_LEAST = 8
-INCLUDE = re.compile(r"^#include <([^>]+)>", re.MULTILINE)
 
 
 def closures(include):
     """{header: the headers below `include` that it includes, by any number of steps}."""
-    names = {str(path.relative_to(include)) for path in include.rglob("*.hpp")}
-    direct = {name: names & set(INCLUDE.findall((include / name).read_text(encoding="utf-8"))) for name in sorted(names)}
-    found = {}
-    for name in direct:
-        seen, left = set(), list(direct[name])
-        while left:
-            one = left.pop()
-            if one not in seen:
-                seen.add(one)
-                left.extend(direct[one])
-        found[name] = seen - {name}
-    return found
+    found = {file: tree.closure(include.parent, [file]) - {file} for file in tree.sources(include.parent, "include")}
+    return {str(file.relative_to("include")): {str(one.relative_to("include")) for one in others if one in found} for file, others in found.items()}
 
 
 def chains(closure):

@@ -3,6 +3,8 @@ import pathlib
 import tempfile
 import unittest
 
+import tree
+
 MARK = " ~>"
 
 
@@ -18,6 +20,8 @@ class Tree(unittest.TestCase):
         path = self.root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content, encoding="utf-8")
+        tree.includes.cache_clear()
+        tree.included.cache_clear()
 
     def finds(self, offences, files, *others):
         """Of a tree that has these files too, a check finds each line that ends in MARK, and says what stands behind that; and `others`, which begin so; and nothing else."""

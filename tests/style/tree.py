@@ -1,4 +1,5 @@
 """What the style checks share: the files of the tree, who includes whom, and how a check is run."""
+import functools
 import os
 import pathlib
 import re
@@ -35,12 +36,11 @@ def library(root):
     return sources(root, "include", "lib")
 
 
+@functools.cache
 def includes(path):
     """(line number, name, is quoted) of each #include of a file."""
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
-        found = INCLUDE.match(line)
-        if found:
-            yield number, found.group(2) or found.group(3), found.group(3) is not None
+    lines = enumerate(map(INCLUDE.match, path.read_text(encoding="utf-8").splitlines()), 1)
+    return [(number, found.group(2) or found.group(3), found.group(3) is not None) for number, found in lines if found]
 
 
 def resolve(root, file, name, quoted):
@@ -55,12 +55,11 @@ def resolve(root, file, name, quoted):
     return None
 
 
+@functools.cache
 def included(root, file):
     """The files of the tree that a file includes itself."""
-    for _, name, quoted in includes(root / file):
-        target = resolve(root, file, name, quoted)
-        if target is not None:
-            yield target
+    targets = [resolve(root, file, name, quoted) for _, name, quoted in includes(root / file)]
+    return [target for target in targets if target is not None]
 
 
 def closure(root, files):
