@@ -1,22 +1,18 @@
 // Every algorithm over a transport that models all concepts.
-#include "algorithms.hpp"
-
-#include "every_algorithm.hpp"
+#include "candidates.hpp"
 #include "transport.hpp"
 
 TEST_CASE("every algorithm computes its operation, in every schedule", "[algorithms]") {
-  fake::check_all<fake::transport>(fake::moving_algorithms{});
-  fake::check_all<fake::transport>(fake::reducing_algorithms{});
+  fake::check_all<fake::transport>();
 }
 
 TEST_CASE("every rank may be the root", "[algorithms]") {
-  fake::check_roots<fake::transport>(fake::moving_algorithms{});
-  fake::check_roots<fake::transport>(fake::reducing_algorithms{});
+  fake::check_roots<fake::transport>();
 }
 
 TEST_CASE("messages longer than a segment travel in several", "[algorithms]") {
   using chorale::operation;
-  for (const auto& one : fake::candidates_of<fake::transport>(fake::moving_algorithms{})) {
+  for (const auto& one : fake::candidates<fake::transport>()) {
     if (one.what != operation::broadcast && one.what != operation::allgather) continue;
     for (const int ranks : {2, 3, 5}) {
       auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + static_cast<std::uint64_t>(ranks)));
@@ -29,7 +25,8 @@ TEST_CASE("messages longer than a segment travel in several", "[algorithms]") {
 
 TEST_CASE("operands longer than a piece are put, or read, in several", "[algorithms]") {
   using chorale::operation;
-  for (const auto& one : fake::candidates_of<fake::transport>(fake::reducing_algorithms{})) {
+  for (const auto& one : fake::candidates<fake::transport>()) {
+    if (!one.is_reduction) continue;
     const auto is = [&](const char* name) { return one.name.find(name) != std::string::npos; };
     const bool reads =
         is("direct") || is("rabenseifner") || is("scatter_gather") || is("by_shares") || is("reproducible");

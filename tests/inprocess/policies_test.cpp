@@ -12,8 +12,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
-#include "../fake/algorithms.hpp"
-#include "../fake/every_algorithm.hpp"
+#include "../fake/candidates.hpp"
 #include "../support/collectives/checks.hpp"
 #include "ranks.hpp"
 
@@ -44,20 +43,17 @@ void all_algorithms(Comm& comm) {
   auto& net = comm.transport();
   using net_type = std::remove_reference_t<decltype(net)>;
   std::uint64_t s = seed();
-  const auto run_all = [&](auto list, const std::vector<std::size_t>& counts) {
-    for (const auto& one : fake::candidates_of<net_type>(list)) {
-      try {
-        for (const std::size_t count : counts) {
-          run_call(net, one, ++s, count, false);
-          if (one.also != chorale::operation::none) run_call(net, one, ++s, count, true);
-        }
-      } catch (const std::exception& e) {
-        throw wrong(one.name + ": " + e.what());
+  const std::vector<std::size_t> moved{3, net.block_bytes() + 1, 600}, reduced{3, 100};
+  for (const auto& one : fake::candidates<net_type>()) {
+    try {
+      for (const std::size_t count : one.is_reduction ? reduced : moved) {
+        run_call(net, one, ++s, count, false);
+        if (one.also != chorale::operation::none) run_call(net, one, ++s, count, true);
       }
+    } catch (const std::exception& e) {
+      throw wrong(one.name + ": " + e.what());
     }
-  };
-  run_all(fake::moving_algorithms{}, {3, net.block_bytes() + 1, 600});
-  run_all(fake::reducing_algorithms{}, {3, 100});
+  }
 }
 
 /// Broadcasts and allgathers longer than a segment.
@@ -66,7 +62,7 @@ void segments(Comm& comm) {
   auto& net = comm.transport();
   using net_type = std::remove_reference_t<decltype(net)>;
   std::uint64_t s = seed();
-  for (const auto& one : fake::candidates_of<net_type>(fake::moving_algorithms{}))
+  for (const auto& one : fake::candidates<net_type>())
     if (one.what == chorale::operation::broadcast || one.what == chorale::operation::allgather)
       run_call(net, one, ++s, 300'001, false);
 }

@@ -46,9 +46,11 @@ FOLDERS = ("lib", "tests/fake", "tests/inprocess", "tests/misuse", "tests/multir
 
 
 def rooms(root):
-    """{(room, name): header} of the public headers, by their last folder and name; not where there are two of them."""
+    """{(room, name): header} of the public headers, by their last folder and name; not where there are two of them, or where the name is a room."""
     found = {}
     for path in sorted((root / "include").rglob("*.hpp")):
+        if path.with_suffix("").is_dir():
+            continue
         found.setdefault((path.parent.name, path.stem), set()).add(path.relative_to(root))
     return {key: next(iter(headers)) for key, headers in found.items() if len(headers) == 1}
 

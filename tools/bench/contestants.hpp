@@ -8,12 +8,12 @@
 #include <type_traits>
 #include <vector>
 
+#include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/bench/trials.hpp>
 #include <chorale/bench/trials_of_blocks.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/type_name.hpp>
 
-#include "algorithms.hpp"
 #include "any_group.hpp"
 #include "loop.hpp"
 
@@ -203,13 +203,14 @@ inline constexpr bool listed<Algorithm, chorale::type_list<Algorithms...>> =
 namespace detail {
 template <chorale::operation... All>
 constexpr bool defaults_are_listed(chorale::operation_list<All...>) {
-  return (listed<typename chorale::operation_traits<All>::default_algorithm, algorithms> && ...);
+  return (listed<typename chorale::operation_traits<All>::default_algorithm, chorale::every_algorithm> &&
+          ...);
 }
 }  // namespace detail
-static_assert(
-    detail::defaults_are_listed(chorale::operations_with_algorithms{}),
-    "add the default algorithm of a communicator to bench/algorithms.hpp: without --algorithms it is "
-    "what is measured");
+static_assert(detail::defaults_are_listed(chorale::operations_with_algorithms{}),
+              "add the default algorithm of a communicator to chorale/algorithm/every_algorithm.hpp: without "
+              "--algorithms it is "
+              "what is measured");
 
 bool selected(const selection& wanted, const listing& one);
 
@@ -248,7 +249,7 @@ void enter_one(const selection& wanted, const job& ranks, buffers& memory, conte
 
 template <class Transport>
 void enter(const selection& wanted, const job& ranks, buffers& memory, contestants& all) {
-  detail::for_each_algorithm<Transport>(algorithms{}, [&]<class Algorithm>() {
+  detail::for_each_algorithm<Transport>(chorale::every_algorithm{}, [&]<class Algorithm>() {
     detail::enter_one<Transport, Algorithm>(wanted, ranks, memory, all);
   });
 }
@@ -256,8 +257,9 @@ void enter(const selection& wanted, const job& ranks, buffers& memory, contestan
 template <class Transport>
 std::vector<listing> list() {
   std::vector<listing> found;
-  detail::for_each_algorithm<Transport>(
-      algorithms{}, [&]<class Algorithm>() { found.push_back(entry<Transport, Algorithm>::describe()); });
+  detail::for_each_algorithm<Transport>(chorale::every_algorithm{}, [&]<class Algorithm>() {
+    found.push_back(entry<Transport, Algorithm>::describe());
+  });
   return found;
 }
 

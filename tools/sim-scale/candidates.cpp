@@ -1,6 +1,6 @@
+#include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/core/type_name.hpp>
 
-#include "../bench/algorithms.hpp"
 #include "by_full_stack.hpp"
 #include "by_ghosts.hpp"
 #include "models.hpp"
@@ -43,7 +43,7 @@ std::vector<candidate> candidates_of(chorale::type_list<Algorithms...>) {
 }  // namespace
 
 std::vector<candidate> candidates() {
-  return candidates_of(bench::algorithms{});
+  return candidates_of(chorale::every_algorithm{});
 }
 
 }  // namespace sim_scale

@@ -1,6 +1,8 @@
 #include <catch2/catch.hpp>
 
-#include "../bench/algorithms.hpp"
+#include <chorale/algorithm/every_algorithm.hpp>
+#include <chorale/core/type_name.hpp>
+
 #include "../bench/loop.hpp"
 
 TEST_CASE("percentiles are samples, by nearest rank") {

@@ -42,7 +42,8 @@ class broadcast_case {
   int root_;
 };
 
-/// A block of each rank, for the ranks that `take` all of them: those of an allgather, or the root of a gather.
+/// A block of each rank, for the ranks that take all of them: those of an allgather, or the root of a
+/// gather.
 template <class T>
 class gathered_case {
  public:
@@ -149,7 +150,8 @@ struct share {
   int ranks = 0;
 };
 
-/// How many ranks a scan reduces at that rank. Rank 0 has no result of an exclusive scan, and keeps its operand.
+/// How many ranks a scan reduces at that rank. Rank 0 has no result of an exclusive scan, and keeps its
+/// operand.
 constexpr int scanned_ranks(int rank, bool inclusive) noexcept {
   return inclusive || rank == 0 ? rank + 1 : rank;
 }

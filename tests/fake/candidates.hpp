@@ -1,4 +1,4 @@
-// Runs each algorithm of a list over a fake transport: sizes, roots, counts, schedules.
+// Runs every algorithm over a fake transport: sizes, roots, counts, schedules.
 #pragma once
 
 #include <array>
@@ -15,19 +15,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/algorithm/allreduce/last_arriver.hpp>
-#include <chorale/algorithm/allreduce/rank_by_rank.hpp>
-#include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
-#include <chorale/algorithm/reduce/rank_by_rank.hpp>
-#include <chorale/algorithm/reduce/reproducible.hpp>
-#include <chorale/algorithm/reduce/scatter_gather.hpp>
-#include <chorale/algorithm/reduce_scatter/direct.hpp>
-#include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
-#include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
-#include <chorale/algorithm/reduce_scatter/standard.hpp>
-#include <chorale/algorithm/scan/by_shares.hpp>
-#include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/start.hpp>
 #include <chorale/core/operators.hpp>
 #include <chorale/core/type_name.hpp>
@@ -49,6 +38,7 @@ struct candidate {
   std::string name;
   chorale::operation what;
   chorale::operation also;  ///< the operation with uneven blocks; none if not supported
+  bool is_reduction;
   std::function<chorale::task<>(Net&, round, barriers&)> check;
 };
 
@@ -125,16 +115,28 @@ candidate<Net> candidate_of() {
     if (what == operation::reduce_scatter) also = what;
     if (!A::uneven) also = operation::none;
   }
-  return {chorale::name(what) + std::string{" "} + chorale::type_name<A>(), what, also, &check_call<A, Net>};
+  return {chorale::name(what) + std::string{" "} + chorale::type_name<A>(), what, also,
+          chorale::operation_traits<what>::is_reduction, &check_call<A, Net>};
 }
-/// The algorithms of a list that run on `Net`.
-template <class Net, class... Algorithms>
-std::vector<candidate<Net>> candidates_of(chorale::type_list<Algorithms...>) {
+/// Further parameters, at the edges of what algorithms accept.
+using further_parameters =
+    chorale::type_list<chorale::allgather::recursive_doubling_at<1000>, chorale::alltoall::bruck_k<3>,
+                       chorale::alltoall::bruck_k<40>, chorale::allreduce::recursive_multiplying<3>,
+                       chorale::allreduce::degree_k<3, chorale::broadcast::flat>,
+                       chorale::allreduce::reduce_multicast<3>>;
+
+/// All algorithms that run on `Net`.
+template <class Net>
+std::vector<candidate<Net>> candidates() {
   std::vector<candidate<Net>> all;
-  const auto add = [&]<class A>() {
-    if constexpr (A::template runs_on<Net>) all.push_back(candidate_of<A, Net>());
+  const auto add = [&]<class... Algorithms>(chorale::type_list<Algorithms...>) {
+    const auto add_one = [&]<class A>() {
+      if constexpr (A::template runs_on<Net>) all.push_back(candidate_of<A, Net>());
+    };
+    (add_one.template operator()<Algorithms>(), ...);
   };
-  (add.template operator()<Algorithms>(), ...);
+  add(chorale::every_algorithm{});
+  add(further_parameters{});
   return all;
 }
 
@@ -200,12 +202,12 @@ inline std::vector<std::size_t> counts_of(const conditions& c) {
 
 /// Runs every algorithm on groups of many sizes, under several conditions each. With sanitizers fewer and
 /// smaller groups suffice to execute the same lines.
-template <class Net, class Algorithms>
-void check_all(Algorithms list) {
+template <class Net>
+void check_all() {
   const std::vector<int> sizes = support::instrumented
                                      ? std::vector<int>{1, 2, 3, 5, 8, 13}
                                      : std::vector<int>{1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
-  for (const auto& one : candidates_of<Net>(list)) {
+  for (const auto& one : candidates<Net>()) {
     for (const int ranks : sizes) {
       const int runs = support::instrumented ? 1 : ranks <= 8 ? 8 : 4;
       for (int i = 0; i < runs; ++i) {
@@ -218,9 +220,9 @@ void check_all(Algorithms list) {
 }
 
 /// Uses each rank of a group as the root once, in some order.
-template <class Net, class Algorithms>
-void check_roots(Algorithms list) {
-  for (const auto& one : candidates_of<Net>(list)) {
+template <class Net>
+void check_roots() {
+  for (const auto& one : candidates<Net>()) {
     if (one.what != chorale::operation::broadcast && one.what != chorale::operation::reduce &&
         one.what != chorale::operation::gather && one.what != chorale::operation::scatter)
       continue;
