@@ -19,7 +19,7 @@ def installed(build, prefix, libdir):
     with open(build / "meson-info" / "intro-installed.json", encoding="utf-8") as file:
         listed = json.load(file)
     found = set()
-    for source, destination in listed.items():
+    for destination in listed.values():
         place = pathlib.PurePosixPath(os.path.relpath(destination, prefix))
         if place.is_relative_to(libdir):
             place = LIBDIR / place.relative_to(libdir)

@@ -259,7 +259,7 @@ class Traces(unittest.TestCase):
             self.assertIn(f"{name}='{value}'", output)
 
     def test_statistics_at_the_end(self):
-        status, output, made = run("3-calls", 3, self.file, CHORALE_STATISTICS="1")
+        status, output, _ = run("3-calls", 3, self.file, CHORALE_STATISTICS="1")
         self.assertEqual(status, 0, output)
         of_world = [table for table in output.split("chorale: calls of rank ")[1:] if "communicator 'the \"world\"'" in table.splitlines()[0]]
         self.assertEqual(len(of_world), 1, output)

@@ -62,7 +62,6 @@ class stream_node final : reliable::packet_port {
   [[nodiscard]] bool is_stopped() const noexcept { return stopped_; }
   [[nodiscard]] virtual_port& port() noexcept { return port_; }
   [[nodiscard]] std::uint64_t counter() const noexcept { return memory_->counter; }
-  [[nodiscard]] const std::set<std::uint64_t>& seen_counts() const noexcept { return olds_; }
   [[nodiscard]] std::string describe() const;
   [[nodiscard]] reliable::stream_statistics statistics() const {
     return table_ ? table_->statistics() : reliable::stream_statistics{};

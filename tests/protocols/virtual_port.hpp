@@ -40,10 +40,8 @@ class virtual_port {
 
   void arrive(const datagram& d, bool solicited) {
     if (!open_) return;
-    if (waiting_.size() >= receives_) {
-      ++overflows_;
+    if (waiting_.size() >= receives_)
       return net_->note([&] { return fmt::format("  no receive for kind {} of {}", d.kind, d.from); });
-    }
     waiting_.push_back(d);
     if (solicited && armed_) std::exchange(armed_, nullptr)();
   }
@@ -56,7 +54,6 @@ class virtual_port {
       handler(d);
     }
   }
-  [[nodiscard]] std::uint64_t overflows() const noexcept { return overflows_; }
 
  private:
   virtual_net* net_;
@@ -64,7 +61,6 @@ class virtual_port {
   bool open_ = true;
   std::deque<datagram> waiting_;
   std::function<void()> armed_;
-  std::uint64_t overflows_ = 0;
 };
 
 }  // namespace protocols

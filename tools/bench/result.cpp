@@ -13,9 +13,6 @@ bool has(const run_result& one, const std::pair<const char*, const char*>& fact)
 
 }  // namespace
 
-bool is_crowded(const run_result& one) {
-  return has(one, crowded_fact);
-}
 bool is_back_to_back(const run_result& one) {
   return has(one, back_to_back_fact);
 }

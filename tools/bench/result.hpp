@@ -37,7 +37,6 @@ inline constexpr std::pair<const char*, const char*> crowded_fact{"waiting",
                                                                   "ranks outnumber cores: yielding"};
 inline constexpr std::pair<const char*, const char*> back_to_back_fact{
     "calls with a root", "back to back, without a barrier between them"};
-bool is_crowded(const run_result& one);
 bool is_back_to_back(const run_result& one);
 
 /// A result and its name, which distinguishes it in a picture; empty if it is the only one.

@@ -5,7 +5,7 @@ import json
 import pathlib
 import tempfile
 
-from papers_figures import catalogue, figure, measure, p2, p4, p5, simulated
+from papers_figures import figure, measure, p2, p4, p5, simulated
 
 HOW = ("Made by `tools/papers --virtual`: each figure in virtual time, by `chorale-sim` on the paper's own cluster (docs/machines.md), whose parameters "
        "are those of one host and of two. A ratio is how many times faster the first of a claim is than the second. Each row is a run of its own, and "

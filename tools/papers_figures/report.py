@@ -5,7 +5,7 @@ import io
 import os
 import textwrap
 
-from papers_figures.figure import Results, Row, factor
+from papers_figures.figure import Results, Row
 
 HOW = ("Made by `tools/papers`, which runs each figure anew{where}: medians of {runs} interleaved runs. A ratio is how many times "
        "faster the first of a claim is than the second; the papers' clusters had a node for each rank.")

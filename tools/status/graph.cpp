@@ -78,8 +78,7 @@ std::vector<job> jobs_of(const std::vector<process>& all) {
   return jobs;
 }
 
-graph::graph(const job& of)
-    : steps_(of.places.size()), before_(of.places.size()), in_cycle_(of.places.size()) {
+graph::graph(const job& of) : steps_(of.places.size()), before_(of.places.size()) {
   std::map<std::pair<std::uint64_t, int>, std::size_t> by_rank;
   std::map<std::pair<int, int>, std::size_t> waiting_threads;
   for (std::size_t i = 0; i < of.places.size(); ++i) {
@@ -125,10 +124,7 @@ void graph::find_cycles() {
     if (marks[i] == mark::open && leads_on(i)) {
       const auto begin = std::find(path.begin(), path.end(), i);
       // A new cycle lies on this path.
-      if (begin != path.end()) {
-        cycles_.emplace_back(begin, path.end());
-        for (auto one = begin; one != path.end(); ++one) in_cycle_[*one] = true;
-      }
+      if (begin != path.end()) cycles_.emplace_back(begin, path.end());
     }
     for (const auto one : path) marks[one] = mark::done;
   }

@@ -58,7 +58,6 @@ class graph {
   [[nodiscard]] const std::vector<std::size_t>& before(std::size_t place) const { return before_[place]; }
   /// Number of places that wait for it, directly or indirectly.
   [[nodiscard]] std::size_t waiters(std::size_t place) const;
-  [[nodiscard]] bool is_in_cycle(std::size_t place) const { return in_cycle_[place]; }
 
  private:
   void find_cycles();
@@ -68,7 +67,6 @@ class graph {
 
   std::vector<step> steps_;
   std::vector<std::vector<std::size_t>> before_;
-  std::vector<bool> in_cycle_;
   std::vector<std::vector<std::size_t>> cycles_;
   std::vector<std::size_t> ends_;
 };

@@ -4,7 +4,6 @@ import contextlib
 import csv
 import importlib.util
 import io
-import json
 import os
 import pathlib
 import signal

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import random
-import re
 import signal
 import struct
 import subprocess
