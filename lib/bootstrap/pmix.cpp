@@ -18,6 +18,7 @@
 
 #include "../core/helper_thread.hpp"
 #include "../core/immortal.hpp"
+#include "../core/of_process.hpp"
 #include "../core/printable.hpp"
 #include "../core/process.hpp"
 #include "../core/streams_reserved.hpp"
@@ -339,6 +340,15 @@ namespace {
 using ending = void (*)();
 constinit ending end_last_session = nullptr;
 
+/// Held during PMIx_Init, which may fork, so that fork() cannot wait for it.
+struct session_lock {
+  std::mutex mutex;
+};
+
+[[gnu::constructor]] void renew_session_lock_in_children() {
+  detail::of_process<session_lock>::know_forks();
+}
+
 /// When the library is unloaded: destructors of static objects, which may make communicators, have run.
 [[gnu::destructor]] void end_session() noexcept {
   if (end_last_session != nullptr) end_last_session();
@@ -349,10 +359,9 @@ constinit ending end_last_session = nullptr;
 pmix::pmix() {
   detail::require_same_layouts();
   // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
-  static std::mutex mutex;
   static detail::immortal<std::shared_ptr<session>> shared;
   const detail::uncancellable ends_first;
-  const std::lock_guard lock{mutex};
+  const std::lock_guard lock{detail::of_process<session_lock>::get().mutex};
   if (!*shared) {
     *shared = std::make_shared<session>();
     end_last_session = [] { shared->reset(); };

@@ -8,6 +8,8 @@
 
 #include <chorale/core/operator_tag.hpp>
 
+#include "hold_over_forks.hpp"
+
 namespace chorale {
 namespace {
 
@@ -18,6 +20,10 @@ constexpr const char* builtin_names[] = {
 // Constant-initialized, since entries of static storage duration are constructed in any order.
 constinit std::mutex entries_lock;
 constinit detail::operator_entry* entries = nullptr;
+
+[[gnu::constructor]] void hold_entries_over_forks() noexcept {
+  detail::hold_over_forks<entries_lock>();
+}
 
 }  // namespace
 

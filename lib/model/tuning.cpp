@@ -11,6 +11,7 @@
 #include <chorale/core/fnv.hpp>
 #include <chorale/model/tuning.hpp>
 
+#include "../core/hold_over_forks.hpp"
 #include "../core/immortal.hpp"
 #include "built_in.hpp"
 #include "candidates.hpp"
@@ -18,6 +19,12 @@
 
 namespace chorale::model {
 namespace {
+
+constinit std::mutex tables_lock;
+
+[[gnu::constructor]] void hold_tables_over_forks() noexcept {
+  detail::hold_over_forks<tables_lock>();
+}
 
 std::uint64_t mix(std::uint64_t h, std::string_view text) {
   return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
@@ -149,9 +156,8 @@ std::shared_ptr<const tuning_table> tuning_table::built_in() {
 
 std::shared_ptr<const tuning_table> tuning_table::of(const config& settings) {
   if (settings.tuning.empty()) return built_in();
-  static std::mutex mutex;
   static detail::immortal<std::map<std::string, std::shared_ptr<const tuning_table>>> known;
-  const std::lock_guard lock(mutex);
+  const std::lock_guard lock(tables_lock);
   auto& table = (*known)[settings.tuning];
   if (!table) table = read(settings.tuning);
   return table;

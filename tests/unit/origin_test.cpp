@@ -1,12 +1,19 @@
 // How a child of fork() treats its parent's objects and its own.
+#include <atomic>
 #include <optional>
 #include <sys/wait.h>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/core/operator_tag.hpp>
 #include <chorale/core/origin.hpp>
+#include <chorale/model/tuning.hpp>
+#include <chorale/transport/observers/observer.hpp>
 #include <chorale/verbs/handle.hpp>
 
 #include "../support/in_child.hpp"
@@ -102,4 +109,32 @@ TEST_CASE("device objects are destroyed in a child only if the device supports c
     CHECK(mine.close() == 0);
     CHECK(ended == 1);
   }
+}
+
+TEST_CASE("a child finds no lock of the library held by another thread of its parent", "[origin]") {
+  chorale::config no_table;
+  no_table.tuning = "/nowhere";
+  // Each takes one of the locks of the whole process.
+  const auto use_all = [&] {
+    static_cast<void>(chorale::describe_operator(0xdeadbeef));
+    static_cast<void>(chorale::process_observers());
+    try {
+      static_cast<void>(chorale::model::tuning_table::of(no_table));
+    } catch (const chorale::error&) {
+    }
+  };
+  std::atomic<bool> over{false};
+  std::thread other{[&] {
+    while (!over) use_all();
+  }};
+  int well = 0;
+  for (int i = 0; i < 200; ++i)
+    well += support::in_child([&] {
+              alarm(30);  // ends a child that waits for a thread which it does not have
+              use_all();
+              return 7;
+            }) == 7;
+  over = true;
+  other.join();
+  CHECK(well == 200);
 }

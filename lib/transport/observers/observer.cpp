@@ -4,40 +4,39 @@
 
 #include <chorale/transport/observers/observer.hpp>
 
+#include "../../core/hold_over_forks.hpp"
 #include "../../core/immortal.hpp"
 
 namespace chorale {
 namespace {
 
-struct observer_list {
-  std::mutex mutex;
-  std::vector<std::shared_ptr<observer>> all;
-};
+constinit std::mutex observers_lock;
 
-observer_list& of_process() {
-  static detail::immortal<observer_list> list;
-  return *list;
+std::vector<std::shared_ptr<observer>>& observers() {
+  static detail::immortal<std::vector<std::shared_ptr<observer>>> all;
+  return *all;
+}
+
+[[gnu::constructor]] void hold_observers_over_forks() noexcept {
+  detail::hold_over_forks<observers_lock>();
 }
 
 }  // namespace
 
 void observe(std::shared_ptr<observer> one) {
   if (!one) return;
-  observer_list& list = of_process();
-  const std::lock_guard hold{list.mutex};
-  list.all.push_back(std::move(one));
+  const std::lock_guard hold{observers_lock};
+  observers().push_back(std::move(one));
 }
 
 void stop_observing(const std::shared_ptr<observer>& one) {
-  observer_list& list = of_process();
-  const std::lock_guard hold{list.mutex};
-  std::erase(list.all, one);
+  const std::lock_guard hold{observers_lock};
+  std::erase(observers(), one);
 }
 
 std::vector<std::shared_ptr<observer>> process_observers() {
-  observer_list& list = of_process();
-  const std::lock_guard hold{list.mutex};
-  return list.all;
+  const std::lock_guard hold{observers_lock};
+  return observers();
 }
 
 }  // namespace chorale

@@ -1,0 +1,17 @@
+// Locks that a child of fork() finds free.
+#pragma once
+
+#include <mutex>
+#include <pthread.h>
+
+namespace chorale::detail {
+
+/// From now on fork() waits until nobody holds `lock`, so that a child finds neither a lock whose holder is a
+/// thread that it does not have, nor half of a change to what it protects. To be called when the library is
+/// loaded. Whoever holds `lock` must not fork. If there is no memory for the handlers, forks do not wait.
+template <std::mutex& lock>
+void hold_over_forks() noexcept {
+  static_cast<void>(pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); }, [] { lock.unlock(); }));
+}
+
+}  // namespace chorale::detail
