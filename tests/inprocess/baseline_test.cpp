@@ -193,12 +193,12 @@ namespace {
 
 using chorale::transport::mailbox_layout;
 using chorale::transport::mailbox_trailer;
-using chorale::transport::matched;
+using chorale::transport::matched_mailbox;
 
 /// The bytes that a faulty peer writes in place of its second message.
 struct forged {
   const char* what;
-  matched::message_header header;
+  matched_mailbox::message_header header;
   std::uint32_t bytes;  ///< according to its trailer
   std::uint32_t count;  ///< number of its message, from 1
 };
@@ -206,8 +206,9 @@ struct forged {
 chorale::task<> send_and_forge(rc_send_receive& net, chorale::call_id now, const forged& second) {
   const word w = 0;
   co_await net.send(1, now, std::as_bytes(std::span{&w, 1}));
-  const mailbox_layout ring{net.block_bytes() + sizeof(matched::message_header) + sizeof(mailbox_trailer),
-                            net.settings().blocks};
+  const mailbox_layout ring{
+      net.block_bytes() + sizeof(matched_mailbox::message_header) + sizeof(mailbox_trailer),
+      net.settings().blocks};
   const mailbox_trailer trailer{second.bytes, 0, 0, second.count};
   std::vector<std::byte> text(sizeof second.header + 8 + sizeof trailer);
   std::memcpy(text.data(), &second.header, sizeof second.header);
@@ -230,7 +231,7 @@ chorale::task<> receive_two(rc_send_receive& net, chorale::call_id now) {
 TEST_CASE("a message in a ring is validated before it is used", "[baseline]") {
   auto c = settings_for(eager_policy::rdma_write);
   c.blocks = 4;
-  using kind = matched::kind;
+  using kind = matched_mailbox::kind;
   for (const forged& second : {
            forged{"longer than a block", {kind::message, 1, 8}, 0xffff'fff0, 2},
            forged{"a byte longer than a block", {kind::message, 1, 8}, 8208 + 1, 2},

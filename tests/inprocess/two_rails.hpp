@@ -22,10 +22,10 @@ using chorale::call_id;
 class by_parity {
  public:
   struct origin {
-    inbox* way;
-    inbox::sender* sender;
+    rdma_mailbox* way;
+    rdma_mailbox::sender* sender;
   };
-  by_parity(int rank, rail<inbox>& even, rail<inbox>& odd) : rank_(rank), ways_{&even, &odd} {}
+  by_parity(int rank, rail<rdma_mailbox>& even, rail<rdma_mailbox>& odd) : rank_(rank), ways_{&even, &odd} {}
 
   [[nodiscard]] std::size_t block_bytes() const noexcept { return to(0).block_bytes(); }
   bool try_signal(int peer, call_id now) { return is_behind_puts(peer) && to(peer).try_signal(peer, now); }
@@ -40,11 +40,11 @@ class by_parity {
   void release(origin from) noexcept { from.way->release(from.sender); }
 
  private:
-  [[nodiscard]] inbox& to(int peer) const noexcept { return ways_[peer % 2]->mailbox(); }
+  [[nodiscard]] rdma_mailbox& to(int peer) const noexcept { return ways_[peer % 2]->mailbox(); }
   bool is_behind_puts(int peer) { return peer % 2 == 1 || ways_[1]->one_sided().try_flush(peer); }
 
   int rank_;
-  rail<inbox>* ways_[2];
+  rail<rdma_mailbox>* ways_[2];
 };
 
 /// The parts: an endpoint, a rail over each of its two device ports, and that mailbox. One-sided operations
@@ -110,8 +110,8 @@ class two_rails_parts final : private endpoint_user {
   }
 
   endpoint core_;
-  rail<inbox> even_;
-  rail<inbox> odd_;
+  rail<rdma_mailbox> even_;
+  rail<rdma_mailbox> odd_;
   by_parity mailbox_;
 };
 

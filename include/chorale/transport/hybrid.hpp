@@ -47,7 +47,7 @@ class hybrid_parts final : private endpoint_user {
   void on_farewell(int from, std::span<const std::byte> body) override { streams_.on_farewell(from, body); }
 
   endpoint core_;
-  rail<inbox> rail_;
+  rail<rdma_mailbox> rail_;
   reliable::streams streams_;
   path_router router_;
   routed_memory memory_;

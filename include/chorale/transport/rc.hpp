@@ -7,7 +7,7 @@ namespace chorale::transport {
 
 struct rc_kind {
   static constexpr const char* name = "rc";
-  using mailbox = inbox;
+  using mailbox = rdma_mailbox;
 };
 extern template class one_rail<rc_kind>;
 

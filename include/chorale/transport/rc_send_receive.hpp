@@ -7,7 +7,7 @@ namespace chorale::transport {
 
 struct rc_send_receive_kind {
   static constexpr const char* name = "rc_send_receive";
-  using mailbox = matched;
+  using mailbox = matched_mailbox;
 };
 extern template class one_rail<rc_send_receive_kind>;
 

@@ -46,7 +46,7 @@ class busy {
 
 }  // namespace
 
-posted_messages::posted_messages(matched& boxes, connections& links, rma_queue& memory,
+posted_messages::posted_messages(matched_mailbox& boxes, connections& links, rma_queue& memory,
                                  const config& settings)
     : boxes_(&boxes),
       links_(&links),
@@ -158,7 +158,7 @@ bool posted_messages::copy_long(int to, lane& l, message<const std::byte>& m) {
   if (l.asking.now() == rendezvous_sender::state::cleared) {
     connection* c = links_->ready(to);
     if (c == nullptr || !links_->has_room(*c)) return false;
-    matched::post_header(*links_, *c, {matched::kind::copies, 0, l.asking.number()});
+    matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::copies, 0, l.asking.number()});
     l.asking.copy();
   }
   if (!send_blocks(to, m)) return false;
@@ -187,7 +187,7 @@ bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
     m.done += part;
     l.ticket = c->posted;
   }
-  matched::post_header(*links_, *c, {matched::kind::placed, 0, l.asking.number()});
+  matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::placed, 0, l.asking.number()});
   return true;
 }
 
@@ -197,10 +197,11 @@ void posted_messages::advance_receives(int from, lane& l) {
     if (l.answering.now() != rendezvous_receiver::state::idle) {
       if (!take_placed(from, l, m)) return;
     } else if (!m.bytes.empty()) {
-      const matched::unexpected* next = boxes_->oldest(from);
-      if (next == nullptr || !matched::is_of(next->header, m.now)) return;
-      if (next->header.what == matched::kind::message ? is_long(m.bytes.size()) || !take_block(from, *next, m)
-                                                      : !answer(from, l, *next, m))
+      const matched_mailbox::unexpected* next = boxes_->oldest(from);
+      if (next == nullptr || !matched_mailbox::is_of(next->header, m.now)) return;
+      if (next->header.what == matched_mailbox::kind::message
+              ? is_long(m.bytes.size()) || !take_block(from, *next, m)
+              : !answer(from, l, *next, m))
         return;
       if (m.done < m.bytes.size()) continue;
     }
@@ -208,8 +209,8 @@ void posted_messages::advance_receives(int from, lane& l) {
   }
 }
 
-bool posted_messages::take_block(int from, const matched::unexpected& next, message<std::byte>& m) {
-  const std::size_t bytes = matched::bytes_of(next.header);
+bool posted_messages::take_block(int from, const matched_mailbox::unexpected& next, message<std::byte>& m) {
+  const std::size_t bytes = matched_mailbox::bytes_of(next.header);
   if (bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done)) return false;
   // Matching was charged with the first block.
   if (m.done == 0) clock::worked(host_work::match);
@@ -220,8 +221,9 @@ bool posted_messages::take_block(int from, const matched::unexpected& next, mess
   return true;
 }
 
-bool posted_messages::answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m) {
-  const matched::request_body request = matched::request_in(next);
+bool posted_messages::answer(int from, lane& l, const matched_mailbox::unexpected& next,
+                             message<std::byte>& m) {
+  const matched_mailbox::request_body request = matched_mailbox::request_in(next);
   if (request.bytes != m.bytes.size() || !is_long(m.bytes.size())) return false;
   connection* c = links_->ready(from);
   if (c == nullptr || !links_->has_room(*c)) return false;
@@ -251,8 +253,8 @@ bool posted_messages::answer(int from, lane& l, const matched::unexpected& next,
 }
 
 void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& answer) {
-  std::byte text[sizeof(matched::message_header) + sizeof answer];
-  const matched::message_header header{matched::kind::clear, 0, 0};
+  std::byte text[sizeof(matched_mailbox::message_header) + sizeof answer];
+  const matched_mailbox::message_header header{matched_mailbox::kind::clear, 0, 0};
   std::memcpy(text, &header, sizeof header);
   std::memcpy(text + sizeof header, &answer, sizeof answer);
   ibv_sge source{reinterpret_cast<std::uintptr_t>(text), sizeof text, 0};
@@ -273,9 +275,9 @@ void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& an
 
 void posted_messages::take_copies(int from, lane& l, message<std::byte>& m) {
   while (m.done < m.bytes.size()) {
-    const matched::unexpected* next = boxes_->oldest(from);
+    const matched_mailbox::unexpected* next = boxes_->oldest(from);
     if (next == nullptr) return;
-    if (next->header.what != matched::kind::message || !matched::is_of(next->header, m.now) ||
+    if (next->header.what != matched_mailbox::kind::message || !matched_mailbox::is_of(next->header, m.now) ||
         !take_block(from, *next, m))
       return links_->break_off(links_->get(from), "it sent something else than the blocks of a message");
   }
@@ -300,19 +302,19 @@ void posted_messages::judge(int from, call_id now) {
   const lane* l = lanes_.find(from);
   if (l == nullptr || l->receives.waiting.empty() || l->answering.now() != rendezvous_receiver::state::idle)
     return;
-  const matched::unexpected* next = boxes_->oldest(from);
+  const matched_mailbox::unexpected* next = boxes_->oldest(from);
   if (next == nullptr) return;
   const auto& m = l->receives.waiting.front();
-  if (!matched::is_of(next->header, m.now))
+  if (!matched_mailbox::is_of(next->header, m.now))
     return links_->owner().inquiry().mismatch(from, now, next->header.call);
   const int rank = links_->owner().rank();
-  if (next->header.what == matched::kind::request) {
-    const std::size_t bytes = matched::request_in(*next).bytes;
+  if (next->header.what == matched_mailbox::kind::request) {
+    const std::size_t bytes = matched_mailbox::request_in(*next).bytes;
     if (bytes != m.bytes.size() || !is_long(m.bytes.size()))
       throw_unequal_sizes(now.what, rank, m.bytes.size(), from, bytes);
     return;
   }
-  const std::size_t bytes = matched::bytes_of(next->header);
+  const std::size_t bytes = matched_mailbox::bytes_of(next->header);
   if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
     throw_unequal_sizes(now.what, rank, m.bytes.size(), from, m.done + bytes);
 }

@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include <chorale/transport/connections/matched.hpp>
+#include <chorale/transport/connections/matched_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
 
 #include "rendezvous.hpp"
@@ -25,7 +25,7 @@ class serial_channel;
 class posted_messages {
  public:
   /// All arguments must outlive this.
-  posted_messages(matched& boxes, connections& links, rma_queue& memory, const config& settings);
+  posted_messages(matched_mailbox& boxes, connections& links, rma_queue& memory, const config& settings);
   ~posted_messages();
 
   /// Whether a message of `bytes` is long.
@@ -41,7 +41,7 @@ class posted_messages {
   /// Call it if a posted receive is awaited and nothing progresses. @throws error errc::mismatch if what has
   /// arrived from that rank is not what is awaited.
   void judge(int from, call_id now);
-  [[nodiscard]] matched::message_statistics statistics() const noexcept { return statistics_; }
+  [[nodiscard]] matched_mailbox::message_statistics statistics() const noexcept { return statistics_; }
 
   // Events from the mailbox and the endpoint. They @return a description of a protocol error, or null.
   [[nodiscard]] const char* on_clear(int from, const clear_to_send& answer);
@@ -105,14 +105,15 @@ class posted_messages {
   [[nodiscard]] bool copy_long(int to, lane& l, message<const std::byte>& m);
   [[nodiscard]] bool write_long(int to, lane& l, message<const std::byte>& m);
   void advance_receives(int from, lane& l);
-  [[nodiscard]] bool take_block(int from, const matched::unexpected& next, message<std::byte>& m);
-  [[nodiscard]] bool answer(int from, lane& l, const matched::unexpected& next, message<std::byte>& m);
+  [[nodiscard]] bool take_block(int from, const matched_mailbox::unexpected& next, message<std::byte>& m);
+  [[nodiscard]] bool answer(int from, lane& l, const matched_mailbox::unexpected& next,
+                            message<std::byte>& m);
   /// Takes what has come of a message whose sender has said that it comes in blocks.
   void take_copies(int from, lane& l, message<std::byte>& m);
   [[nodiscard]] bool take_placed(int from, lane& l, message<std::byte>& m);
   void send_clear(connection& c, lane& l, const clear_to_send& answer);
 
-  matched* boxes_;
+  matched_mailbox* boxes_;
   connections* links_;
   rma_queue* memory_;
   std::size_t eager_bytes_;
@@ -120,7 +121,7 @@ class posted_messages {
   std::vector<int> active_;
   bool advancing_ = false;
   std::unique_ptr<serial_channel> serial_;
-  matched::message_statistics statistics_;
+  matched_mailbox::message_statistics statistics_;
 };
 
 }  // namespace chorale::transport

@@ -2,7 +2,7 @@
 
 namespace chorale::transport {
 
-template class rail<inbox>;
-template class rail<matched>;
+template class rail<rdma_mailbox>;
+template class rail<matched_mailbox>;
 
 }  // namespace chorale::transport

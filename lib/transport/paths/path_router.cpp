@@ -36,8 +36,8 @@ bool is_near(int a, int b, int ranks, int limit) noexcept {
 
 }  // namespace
 
-path_router::path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
-                         path_choice choice)
+path_router::path_router(connections& links, rdma_mailbox& by_connection, reliable::streams& by_datagrams,
+                         int limit, path_choice choice)
     : links_(&links),
       inbox_(&by_connection),
       streams_(&by_datagrams),

@@ -8,14 +8,14 @@
 #include <type_traits>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/connections/inbox.hpp>
-#include <chorale/transport/connections/matched.hpp>
+#include <chorale/transport/connections/matched_mailbox.hpp>
+#include <chorale/transport/connections/rdma_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
 
 namespace chorale::transport {
 
 /// Connections over one device port with a mailbox and one-sided operations. A transport has one rail, or one
-/// for each of several ports. `Mailbox`: `inbox` or `matched`. One thread at a time.
+/// for each of several ports. `Mailbox`: `rdma_mailbox` or `matched_mailbox`. One thread at a time.
 ///
 /// A transport with several rails calls `settle()` on all before it closes any, since otherwise a farewell on
 /// one rail could overtake data on another. There is no ordering between rails.
@@ -104,7 +104,7 @@ class rail final : private connection_user {
   admission admits_;
 };
 
-extern template class rail<inbox>;
-extern template class rail<matched>;
+extern template class rail<rdma_mailbox>;
+extern template class rail<matched_mailbox>;
 
 }  // namespace chorale::transport

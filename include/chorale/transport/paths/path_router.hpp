@@ -9,7 +9,7 @@
 #include <vector>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/connections/inbox.hpp>
+#include <chorale/transport/connections/rdma_mailbox.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
 namespace chorale::transport {
@@ -61,7 +61,7 @@ class path_router {
 
   /// All references must outlive this. `limit`: of connections for `busiest`; otherwise of steps of a
   /// pairwise exchange, which need one connection more if both this and the number of ranks are odd.
-  path_router(connections& links, inbox& by_connection, reliable::streams& by_datagrams, int limit,
+  path_router(connections& links, rdma_mailbox& by_connection, reliable::streams& by_datagrams, int limit,
               path_choice choice);
 
   /// Maximum number of connections of this rank.
@@ -79,7 +79,7 @@ class path_router {
   bool try_signal(int to, call_id now);
   bool try_signalled(int from, call_id now);
   bool try_send(int to, call_id now, std::span<const std::byte> bytes);
-  using shared_payload = inbox::shared_payload;
+  using shared_payload = rdma_mailbox::shared_payload;
   bool try_send(int to, call_id now, shared_payload& payload);
   bool try_receive(int from, call_id now, std::span<const std::byte>& message);
   [[nodiscard]] origin sender_of(int peer) const noexcept { return {peer, last_by_connection_}; }
@@ -135,7 +135,7 @@ class path_router {
   void advance(int peer);
 
   connections* links_;
-  inbox* inbox_;
+  rdma_mailbox* inbox_;
   reliable::streams* streams_;
   int rank_;
   int ranks_;

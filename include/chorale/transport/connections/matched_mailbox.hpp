@@ -39,7 +39,7 @@ class posted_messages;
 /// thread at a time.
 ///
 /// `try_...` return false while they have to wait. @throws error errc::mismatch, errc::peer_lost.
-class matched {
+class matched_mailbox {
  public:
   enum class kind : std::uint32_t {
     message = 1,
@@ -84,8 +84,8 @@ class matched {
   };
 
   /// Settings: `send_receive_...`, `blocks`. `links` and `memory` must outlive this.
-  matched(connections& links, rma_queue& memory, const config& settings);
-  ~matched();
+  matched_mailbox(connections& links, rma_queue& memory, const config& settings);
+  ~matched_mailbox();
 
   /// What it requires of connections.
   static connections::options needs(const config& settings, int ranks) noexcept;
@@ -188,7 +188,7 @@ class matched {
   std::unique_ptr<eager_ring> ring_;  ///< null if messages use receives
 };
 
-inline bool matched::try_receive(int from, call_id now, std::span<const std::byte>& message) {
+inline bool matched_mailbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   sender* s = senders_.find(from);
   if (s == nullptr || s->arrived == s->account.received || posts_) [[unlikely]] {
     s = look_for_message(from, now);

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/transport/connections/matched.hpp>
+#include <chorale/transport/connections/matched_mailbox.hpp>
 
 #include "eager_ring.hpp"
 #include "posted_messages.hpp"
@@ -25,13 +25,13 @@ constexpr std::uint32_t inline_wanted = 128;
 /// Payload of a block: large enough for every message that is not long, or such a message takes several
 /// blocks.
 std::size_t payload_bytes(const config& settings) noexcept {
-  const std::size_t room = settings.send_receive_block_bytes - sizeof(matched::message_header);
+  const std::size_t room = settings.send_receive_block_bytes - sizeof(matched_mailbox::message_header);
   return settings.send_receive_long == long_send_policy::copy
              ? room
              : std::min(room, settings.send_receive_eager_bytes);
 }
 eager_ring ring_of(const config& settings) noexcept {
-  return {payload_bytes(settings) + sizeof(matched::message_header), settings.blocks};
+  return {payload_bytes(settings) + sizeof(matched_mailbox::message_header), settings.blocks};
 }
 /// Distance of staging blocks: payloads begin on a 16-byte boundary, and blocks have separate cache lines.
 std::size_t stride(const config& settings) noexcept {
@@ -42,7 +42,7 @@ std::size_t stride(const config& settings) noexcept {
 
 }  // namespace
 
-matched::matched(connections& links, rma_queue& memory, const config& settings)
+matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const config& settings)
     : links_(&links),
       payload_bytes_(transport::payload_bytes(settings)),
       stride_(stride(settings)),
@@ -54,9 +54,9 @@ matched::matched(connections& links, rma_queue& memory, const config& settings)
     ring_ = std::make_unique<eager_ring>(ring_of(settings));
 }
 
-matched::~matched() = default;
+matched_mailbox::~matched_mailbox() = default;
 
-connections::options matched::needs(const config& settings, int ranks) noexcept {
+connections::options matched_mailbox::needs(const config& settings, int ranks) noexcept {
   const bool by_write = settings.send_receive_eager == eager_policy::rdma_write;
   const auto receives =
       static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.blocks) + other_receives);
@@ -70,13 +70,13 @@ connections::options matched::needs(const config& settings, int ranks) noexcept 
           .inline_bytes = inline_wanted};
 }
 
-matched::sender* matched::ready(int peer) {
+matched_mailbox::sender* matched_mailbox::ready(int peer) {
   sender* s = senders_.find(peer);
   if (s != nullptr && s->account.link->ready) return s;
   return links_->connect(peer) ? &known(peer) : nullptr;
 }
 
-bool matched::try_signal(int to, call_id now) {
+bool matched_mailbox::try_signal(int to, call_id now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   const message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
@@ -88,7 +88,7 @@ bool matched::try_signal(int to, call_id now) {
   return true;
 }
 
-void matched::post_header(connections& links, connection& c, const message_header& header) {
+void matched_mailbox::post_header(connections& links, connection& c, const message_header& header) {
   ibv_sge source{reinterpret_cast<std::uintptr_t>(&header), sizeof header, 0};
   ibv_send_wr request{};
   request.sg_list = &source;
@@ -98,7 +98,7 @@ void matched::post_header(connections& links, connection& c, const message_heade
   links.post(c, request);
 }
 
-bool matched::try_signalled(int from, call_id now) {
+bool matched_mailbox::try_signalled(int from, call_id now) {
   const sender* s = senders_.find(from);
   const std::uint64_t wanted = signal_word(now);
   const auto seen = [&]() -> std::uint64_t {
@@ -121,25 +121,25 @@ bool matched::try_signalled(int from, call_id now) {
   return false;
 }
 
-void matched::reject(int to, std::size_t bytes) const {
+void matched_mailbox::reject(int to, std::size_t bytes) const {
   throw error(errc::invalid_argument,
               fmt::format("send of {} bytes to rank {}: a block takes {}", bytes, to, payload_bytes_));
 }
 
-bool matched::has_posted_sends(int to) {
+bool matched_mailbox::has_posted_sends(int to) {
   if (!posted_->has_sends(to)) return false;
   advance();
   return posted_->has_sends(to);
 }
 
-bool matched::send_request(int to, call_id now, const request_body& request) {
+bool matched_mailbox::send_request(int to, call_id now, const request_body& request) {
   return send_in_block(to,
                        {kind::request, static_cast<std::uint32_t>(now.number),
                         std::uint64_t{now.signature} << 32 | sizeof request},
                        detail::bytes_of(request));
 }
 
-bool matched::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {
+bool matched_mailbox::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {
   sender* s = ready(to);
   if (s == nullptr) return false;
   connection& c = *s->account.link;
@@ -167,7 +167,7 @@ bool matched::send_in_block(int to, message_header header, std::span<const std::
   return true;
 }
 
-matched::sender* matched::look_for_message(int from, call_id now) {
+matched_mailbox::sender* matched_mailbox::look_for_message(int from, call_id now) {
   if (oldest(from) == nullptr) links_->reap();
   if (posts_) {
     advance();
@@ -177,49 +177,49 @@ matched::sender* matched::look_for_message(int from, call_id now) {
   return oldest(from) == nullptr ? nullptr : senders_.find(from);
 }
 
-void matched::doubt(int from, call_id now, const unexpected& next) const {
+void matched_mailbox::doubt(int from, call_id now, const unexpected& next) const {
   if (!is_of(next.header, now)) return links_->owner().inquiry().mismatch(from, now, next.header.call);
   throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(next).bytes);
 }
 
-const matched::unexpected* matched::oldest(int from) {
+const matched_mailbox::unexpected* matched_mailbox::oldest(int from) {
   sender* s = senders_.find(from);
   if (ring_ && s != nullptr) look_into_ring(*s);
   return s == nullptr || s->arrived == s->account.received ? nullptr
                                                            : &s->places[s->account.received % blocks_];
 }
 
-matched::request_body matched::request_in(const unexpected& message) noexcept {
+matched_mailbox::request_body matched_mailbox::request_in(const unexpected& message) noexcept {
   request_body body;
   std::memcpy(&body, message.payload, sizeof body);
   return body;
 }
 
-posted_message matched::post_send(int to, call_id now, std::span<const std::byte> bytes) {
+posted_message matched_mailbox::post_send(int to, call_id now, std::span<const std::byte> bytes) {
   const auto posted = posted_->send(to, now, bytes);
   posts_ = posted_->is_active();
   return posted;
 }
 
-posted_message matched::post_receive(int from, call_id now, std::span<std::byte> into) {
+posted_message matched_mailbox::post_receive(int from, call_id now, std::span<std::byte> into) {
   const auto posted = posted_->receive(from, now, into);
   posts_ = posted_->is_active();
   return posted;
 }
 
-void matched::advance() {
+void matched_mailbox::advance() {
   posted_->advance();
   posts_ = posted_->is_active();
 }
 
-bool matched::try_sent(int to, call_id) {
+bool matched_mailbox::try_sent(int to, call_id) {
   if (!posted_->has_sends(to)) return true;
   links_->reap();
   advance();
   return !posted_->has_sends(to);
 }
 
-bool matched::try_received(int from, call_id now) {
+bool matched_mailbox::try_received(int from, call_id now) {
   if (!posted_->has_receives(from)) return true;
   links_->reap();
   advance();
@@ -228,18 +228,18 @@ bool matched::try_received(int from, call_id now) {
   return false;
 }
 
-bool matched::is_over(const posted_message& message) const noexcept {
+bool matched_mailbox::is_over(const posted_message& message) const noexcept {
   return posted_->is_over(message);
 }
 
-matched::message_statistics matched::statistics() const noexcept {
+matched_mailbox::message_statistics matched_mailbox::statistics() const noexcept {
   auto all = posted_->statistics();
   senders_.each([&](const sender& s) { all.blocks += s.account.sent; });
   all.blocks -= all.requests;
   return all;
 }
 
-void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
+void matched_mailbox::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
   message_header header{};
   const std::byte* text = links_->receives().block(index);
   const std::size_t body = wc.byte_len - sizeof header;
@@ -250,7 +250,8 @@ void matched::on_message(connection& from, std::uint64_t index, const ibv_wc& wc
   links_->receives().post(index);
 }
 
-const char* matched::take(connection& from, const message_header& header, std::span<const std::byte> body) {
+const char* matched_mailbox::take(connection& from, const message_header& header,
+                                  std::span<const std::byte> body) {
   if (!ring_ && header.what == kind::signal) {
     std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
@@ -269,12 +270,12 @@ const char* matched::take(connection& from, const message_header& header, std::s
   return "it sent something that is no message";
 }
 
-bool matched::is_kept(const message_header& header, std::size_t body) noexcept {
+bool matched_mailbox::is_kept(const message_header& header, std::size_t body) noexcept {
   if (body != bytes_of(header)) return false;
   return header.what == kind::message || (header.what == kind::request && body == sizeof(request_body));
 }
 
-void matched::look_into_ring(sender& from) {
+void matched_mailbox::look_into_ring(sender& from) {
   while (from.arrived - from.account.released < blocks_) {
     const std::byte* inbox = from.account.link->inbox.data;
     if (inbox == nullptr) return;
@@ -291,7 +292,8 @@ void matched::look_into_ring(sender& from) {
   }
 }
 
-void matched::keep(sender& from, std::uint64_t index, const message_header& header, std::size_t bytes) {
+void matched_mailbox::keep(sender& from, std::uint64_t index, const message_header& header,
+                           std::size_t bytes) {
   auto& receives = links_->receives();
   if (from.arrived - from.account.released >= blocks_) {
     links_->break_off(*from.account.link, "it sent more messages than it may before they are given back");
@@ -314,7 +316,7 @@ void matched::keep(sender& from, std::uint64_t index, const message_header& head
   receives.post(index);
 }
 
-void matched::release(sender* from) noexcept {
+void matched_mailbox::release(sender* from) noexcept {
   if (ring_) return credits_.give_back(from->account);
   unexpected& done = from->places[from->account.released % blocks_];
   if (done.copy) {
@@ -330,7 +332,7 @@ void matched::release(sender* from) noexcept {
   credits_.give_back(from->account);
 }
 
-void matched::on_written(connection& from, std::uint32_t count) {
+void matched_mailbox::on_written(connection& from, std::uint32_t count) {
   const sender& s = known(from.peer);
   const std::uint64_t ahead =
       (count - static_cast<std::uint32_t>(s.arrived + 1)) & ~connections::written_mark;
@@ -339,26 +341,26 @@ void matched::on_written(connection& from, std::uint32_t count) {
   ring_->show(from.inbox.data, s.arrived + ahead);
 }
 
-void matched::on_progress() {
+void matched_mailbox::on_progress() {
   credits_.on_progress();
   if (serial_channel* serial = posted_->serial()) serial->on_progress();
   if (posts_) advance();
 }
 
-void matched::withdraw() noexcept {
+void matched_mailbox::withdraw() noexcept {
   posted_->withdraw();
   posts_ = false;
 }
 
-void matched::settle() noexcept {
+void matched_mailbox::settle() noexcept {
   if (serial_channel* serial = posted_->serial()) serial->settle();
 }
 
-void matched::close() noexcept {
+void matched_mailbox::close() noexcept {
   if (serial_channel* serial = posted_->serial()) serial->close();
 }
 
-void matched::on_closed(connection& c) noexcept {
+void matched_mailbox::on_closed(connection& c) noexcept {
   posted_->on_closed(c.peer);
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
@@ -366,14 +368,14 @@ void matched::on_closed(connection& c) noexcept {
   links_->pool().give_back(std::exchange(s->staging, {}));
 }
 
-void matched::count(int peer, ledger& l) const noexcept {
+void matched_mailbox::count(int peer, ledger& l) const noexcept {
   const sender* s = senders_.find(peer);
   if (s == nullptr) return;
   credits::count(s->account, l);
   l.signal_sent = s->signal_sent;
 }
 
-void matched::describe(memory_report& m) const {
+void matched_mailbox::describe(memory_report& m) const {
   std::size_t staging = 0;
   senders_.each([&](const sender& s) { staging += in_cache_lines(s.staging.bytes); });
   m.staging_bytes += staging;
@@ -382,7 +384,7 @@ void matched::describe(memory_report& m) const {
   posted_->describe(m);
 }
 
-std::size_t matched::registered_bytes() const noexcept {
+std::size_t matched_mailbox::registered_bytes() const noexcept {
   const serial_channel* serial = posted_->serial();
   return serial == nullptr ? 0 : serial->registered_bytes();
 }

@@ -23,7 +23,7 @@ class shared_staging;
 /// per message, plus one for each half mailbox that the receiver has read. One thread at a time.
 ///
 /// `try_...` return false while they have to wait. @throws error errc::mismatch, errc::peer_lost.
-class inbox {
+class rdma_mailbox {
  public:
   /// State per peer.
   struct sender {
@@ -48,7 +48,7 @@ class inbox {
     [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return bytes_; }
 
    private:
-    friend class inbox;
+    friend class rdma_mailbox;
     void end() const noexcept;
 
     std::span<const std::byte> bytes_;
@@ -64,8 +64,8 @@ class inbox {
   };
 
   /// Settings: `block_bytes`, `blocks`. `links` must outlive this.
-  inbox(connections& links, const config& settings);
-  ~inbox();
+  rdma_mailbox(connections& links, const config& settings);
+  ~rdma_mailbox();
 
   /// What it requires of connections.
   static connections::options needs(const config& settings, int ranks) noexcept;
@@ -136,7 +136,7 @@ class inbox {
   statistics statistics_;
 };
 
-inline bool inbox::try_signalled(int from, call_id now) {
+inline bool rdma_mailbox::try_signalled(int from, call_id now) {
   const sender* s = senders_.find(from);
   if (s == nullptr) return false;
   const connection& c = *s->account.link;
@@ -162,7 +162,7 @@ inline bool inbox::try_signalled(int from, call_id now) {
   return false;
 }
 
-inline bool inbox::try_signal(int to, call_id now) {
+inline bool rdma_mailbox::try_signal(int to, call_id now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   s->signal_sent = signal_word(now);
@@ -170,7 +170,7 @@ inline bool inbox::try_signal(int to, call_id now) {
   return true;
 }
 
-inline bool inbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
+inline bool rdma_mailbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   sender* s = senders_.find(from);
   if (s == nullptr || s->account.link->inbox.data == nullptr) return false;
   const std::byte* const blocks = s->account.link->inbox.data;

@@ -5,26 +5,26 @@
 #include <fmt/format.h>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/transport/connections/inbox.hpp>
+#include <chorale/transport/connections/rdma_mailbox.hpp>
 
 #include "shared_staging.hpp"
 
 namespace chorale::transport {
 
-inbox::inbox(connections& links, const config& settings)
+rdma_mailbox::rdma_mailbox(connections& links, const config& settings)
     : links_(&links),
       layout_{settings.block_bytes, settings.blocks},
       credits_(links, settings.blocks),
       shared_(std::make_unique<shared_staging>(links, layout_.message_bytes(), settings.blocks)),
       senders_(links.owner().size()) {}
 
-inbox::~inbox() = default;
+rdma_mailbox::~rdma_mailbox() = default;
 
-void inbox::shared_payload::end() const noexcept {
+void rdma_mailbox::shared_payload::end() const noexcept {
   staged_->close();
 }
 
-connections::options inbox::needs(const config& settings, int ranks) noexcept {
+connections::options rdma_mailbox::needs(const config& settings, int ranks) noexcept {
   const mailbox_layout layout{settings.block_bytes, settings.blocks};
   return {.limit = settings.connections,
           .inbox_bytes = layout.total_bytes(),
@@ -33,7 +33,7 @@ connections::options inbox::needs(const config& settings, int ranks) noexcept {
           .inline_bytes = static_cast<std::uint32_t>(layout.message_bytes())};
 }
 
-bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared) {
+bool rdma_mailbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_payload* shared) {
   if (bytes.size() > layout_.payload_bytes()) {
     throw error(errc::invalid_argument, fmt::format("send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, layout_.payload_bytes()));
@@ -83,8 +83,8 @@ bool inbox::send(int to, call_id now, std::span<const std::byte> bytes, shared_p
   return true;
 }
 
-void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
-                      shared_payload* shared, bool is_polled) {
+void rdma_mailbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
+                             shared_payload* shared, bool is_polled) {
   connection& c = *s.account.link;
   struct alignas(16) {
     std::byte padding[cache_line_bytes]{};
@@ -139,7 +139,7 @@ void inbox::post_long(sender& s, const mailbox_trailer& trailer, std::span<const
     shared->staged_->note_posted(c, c.posted);
 }
 
-bool inbox::stage(shared_payload& payload) {
+bool rdma_mailbox::stage(shared_payload& payload) {
   if (payload.staged_ != nullptr) return true;
   payload.staged_ = shared_->take();
   if (payload.staged_ == nullptr) return false;
@@ -149,7 +149,7 @@ bool inbox::stage(shared_payload& payload) {
   return true;
 }
 
-void inbox::report_overrun(int from) const {
+void rdma_mailbox::report_overrun(int from) const {
   throw error(
       errc::misuse,
       fmt::format("rank {} has sent more messages than its blocks on rank {} take: its algorithm said by "
@@ -158,7 +158,7 @@ void inbox::report_overrun(int from) const {
       {from});
 }
 
-void inbox::on_written(connection& from, std::uint32_t count) {
+void rdma_mailbox::on_written(connection& from, std::uint32_t count) {
   const sender& s = known(from.peer);
   const std::uint64_t ahead =
       (count - static_cast<std::uint32_t>(s.account.received + 1)) & ~connections::written_mark;
@@ -170,7 +170,7 @@ void inbox::on_written(connection& from, std::uint32_t count) {
        static_cast<std::uint32_t>(s.account.received + ahead + 1));
 }
 
-void inbox::on_closed(connection& c) noexcept {
+void rdma_mailbox::on_closed(connection& c) noexcept {
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
   credits_.on_closed(s->account);
@@ -178,14 +178,14 @@ void inbox::on_closed(connection& c) noexcept {
   links_->pool().give_back(std::exchange(s->endings, {}));
 }
 
-void inbox::count(int peer, ledger& l) const noexcept {
+void rdma_mailbox::count(int peer, ledger& l) const noexcept {
   const sender* s = senders_.find(peer);
   if (s == nullptr) return;
   credits::count(s->account, l);
   l.signal_sent = s->signal_sent;
 }
 
-void inbox::describe(memory_report& m) const {
+void rdma_mailbox::describe(memory_report& m) const {
   std::size_t staging = shared_->registered_bytes();
   senders_.each(
       [&](const sender& s) { staging += in_cache_lines(s.staging.bytes) + in_cache_lines(s.endings.bytes); });
