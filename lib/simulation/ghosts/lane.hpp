@@ -20,7 +20,7 @@ struct lane {
   std::uint64_t signal = 0;        ///< number of the last signalled call
   std::uint32_t sent = 0;          ///< messages sent
   std::uint32_t freed = 0;         ///< messages that the receiver has given back
-  std::uint32_t told = 0;          ///< those of `freed` that the receiver has reported to the sender
+  std::uint32_t acknowledged = 0;  ///< those of `freed` that the receiver has reported to the sender
   std::uint32_t known = 0;         ///< those of `freed` that the sender knows of
   std::uint32_t notices = 0;       ///< arrived, and not yet waited for
   std::uint32_t requests = 0;      ///< puts and gets begun

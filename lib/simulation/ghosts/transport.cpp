@@ -42,10 +42,10 @@ void arrival_of_ghost::release() noexcept {
   const int to = message_->to();
   in.messages().end(lane.messages.pop());
   ++lane.freed;
-  if (lane.freed - lane.told < in.settings().blocks / 2) return;
-  lane.told = lane.freed;
+  if (lane.freed - lane.acknowledged < in.settings().blocks / 2) return;
+  lane.acknowledged = lane.freed;
   auto& back = in.post(to, from, flight::kind::notification, word_bytes, true);
-  back.value = lane.told;
+  back.value = lane.acknowledged;
   in.send(back);
 }
 

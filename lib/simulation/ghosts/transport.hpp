@@ -64,7 +64,7 @@ class transport {
   }
 
   // Answering.
-  void will_answer(int from) { in_.between(from, rank_).told = in_.between(from, rank_).freed; }
+  void will_answer(int from) { in_.between(from, rank_).acknowledged = in_.between(from, rank_).freed; }
   [[nodiscard]] std::uint64_t sent_to(int to) const { return in_.between(rank_, to).sent; }
   void answered_by(int to, std::uint64_t messages) {
     auto& out = in_.between(rank_, to);

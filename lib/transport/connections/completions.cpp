@@ -68,8 +68,8 @@ void connections::on_receive_completion(const ibv_wc& wc) {
 
 void connections::on_word(connection& c, std::uint64_t index, const ibv_wc& wc) {
   const std::uint32_t offset = ntohl(wc.imm_data);
-  if (!options_.heeds || wc.byte_len != sizeof(std::uint64_t) || offset % sizeof(std::uint64_t) != 0 ||
-      offset >= mailbox_layout::blocks_offset)
+  if (!options_.announced_writes || wc.byte_len != sizeof(std::uint64_t) ||
+      offset % sizeof(std::uint64_t) != 0 || offset >= mailbox_layout::blocks_offset)
     break_off(c, "it sent a word that belongs nowhere");
   else
     std::memcpy(c.words + offset, receives_.block(index), sizeof(std::uint64_t));
@@ -90,7 +90,7 @@ bool connections::has_left(int peer) const noexcept {
   return owner_->liveness().is_gone(peer);
 }
 
-void connections::heed_farewells() noexcept {
+void connections::poll_farewells() noexcept {
   const auto& open = table_.open_peers();
   const auto look_at = [this](int peer) {
     if (load_acquire(find(peer)->words + mailbox_layout::farewell_offset) != 0)
@@ -105,7 +105,7 @@ void connections::heed_farewells() noexcept {
 
 void connections::on_progress() {
   reap();
-  heed_farewells();
+  poll_farewells();
   if (counts_.broken > 0) {
     for (const int peer : table_.open_peers()) {
       if (!find(peer)->broken.empty() && !owner_->liveness().is_gone(peer))

@@ -89,8 +89,8 @@ bool keeps_order(const endpoint& owner, const device_port& over) {
 /// If completions announce data, each message in the inbox occupies a receive until its completion is polled,
 /// and words arrive as messages. Receives that a mechanism posts itself have no space for words.
 connections::options with_words(connections::options o, const endpoint& owner, const device_port& over) {
-  o.heeds = o.posts_receives && !keeps_order(owner, over);
-  if (!o.heeds || o.receive_bytes > cache_line_bytes) return o;
+  o.announced_writes = o.posts_receives && !keeps_order(owner, over);
+  if (!o.announced_writes || o.receive_bytes > cache_line_bytes) return o;
   o.receive_bytes = std::max(o.receive_bytes, sizeof(std::uint64_t));
   const std::size_t wanted =
       (owner.settings().blocks + words_for_each_peer) * static_cast<std::size_t>(owner.size());
@@ -207,10 +207,10 @@ void connections::open(int peer) {
   c.inbox = pool_.take(options_.inbox_bytes);
   by_number_->all.insert_or_assign(made.number(), &c);
   c.depth = send_depth(*over_);
-  c.looked_at = bits_within_half(c.depth);
+  c.prepare_mask = bits_within_half(c.depth);
   if (made.inline_bytes() < short_bytes) {
     c.shorts = pool_.take(c.depth * short_bytes);
-    c.looked_at = 0;
+    c.prepare_mask = 0;
   }
   c.qp = std::move(made);
   receives_.open(peer, *c.qp);
@@ -245,7 +245,7 @@ void connections::accept(int peer) {
                          : m.order == placement::aligned_128  ? std::size_t{cache_line_bytes}
                                                               : 0;
   c.there.unannounced = false;
-  if (!c.there.in_order) c.looked_at = 0;
+  if (!c.there.in_order) c.prepare_mask = 0;
   user_->on_accepted(c);
   ++statistics_.opened;
   statistics_.most_connected = std::max(statistics_.most_connected, ++statistics_.connected);
@@ -281,7 +281,7 @@ void connections::announce(connection& c, ibv_send_wr& request, std::uint32_t co
   c.there.unannounced = false;
 }
 
-void connections::look_at(connection& c, ibv_send_wr& request) {
+void connections::prepare_request(connection& c, ibv_send_wr& request) {
   if ((c.posted & bits_within_half(c.depth)) == 0) request.send_flags |= IBV_SEND_SIGNALED;
   const std::uint64_t offset = request.wr.rdma.remote_addr - c.there.inbox;
   if (!c.there.in_order && request.opcode == IBV_WR_RDMA_WRITE && request.num_sge != 0 &&
@@ -354,7 +354,7 @@ bool connections::may_signal() {
 }
 
 connections::placement connections::placement_here(const connection& c) const {
-  if (!options_.heeds) return placement::ordered;
+  if (!options_.announced_writes) return placement::ordered;
   const std::size_t bytes = c.qp->bytes_in_order();
   return bytes > 2 * cache_line_bytes    ? placement::within_request
          : bytes == 2 * cache_line_bytes ? placement::aligned_128
@@ -362,7 +362,7 @@ connections::placement connections::placement_here(const connection& c) const {
 }
 
 std::string connections::announcements() const {
-  if (!options_.heeds)
+  if (!options_.announced_writes)
     return owner_->settings().placement == placement_policy::ordered
                ? "by order, as CHORALE_PLACEMENT=ordered says"
                : "by order, which " + over_->chosen().device.name + " keeps";

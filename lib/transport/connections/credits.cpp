@@ -2,7 +2,7 @@
 
 namespace chorale::transport {
 
-void credits::tell(account& a) noexcept {
+void credits::acknowledge(account& a) noexcept {
   // The released messages arrived by this connection, so the peer knows that this side receives, even if the
   // announcement of that was lost.
   connection& c = *a.link;
@@ -11,7 +11,7 @@ void credits::tell(account& a) noexcept {
     links_->note_heard(c);
     if (c.ready && links_->has_room(c)) {
       links_->post_word(c, mailbox_layout::notification_offset, a.released);
-      a.told = a.released;
+      a.acknowledged = a.released;
       ++notifications_;
       return;
     }
@@ -25,14 +25,14 @@ void credits::on_progress() noexcept {
   for (account* a = std::exchange(due_, nullptr); a != nullptr;) {
     account& due = *std::exchange(a, a->next_due);
     due.is_due = false;
-    if (due.told != due.released && due.link->broken.empty()) tell(due);
+    if (due.acknowledged != due.released && due.link->broken.empty()) acknowledge(due);
   }
 }
 
 void credits::on_closed(account& a) const noexcept {
-  // All messages of both sides have been released, whether or not the other side was told.
+  // All messages of both sides have been released, whether or not they were acknowledged.
   std::memcpy(a.link->words + mailbox_layout::notification_offset, &a.sent, sizeof a.sent);
-  a.told = a.released;
+  a.acknowledged = a.released;
 }
 
 }  // namespace chorale::transport

@@ -42,7 +42,7 @@ void connections::await_each(const IsOver& is_over) {
     while (c.ready && works(peer) && !is_over(c) &&
            owner_->liveness().attend() - begin < owner_->settings().silence) {
       owner_->channel().read();
-      heed_farewells();
+      poll_farewells();
       if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(peer);
       reap();
       background::get_on_with_all(attention::passes);

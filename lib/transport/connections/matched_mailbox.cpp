@@ -317,7 +317,7 @@ void matched_mailbox::keep(sender& from, std::uint64_t index, const message_head
 }
 
 void matched_mailbox::release(sender* from) noexcept {
-  if (ring_) return credits_.give_back(from->account);
+  if (ring_) return credits_.release(from->account);
   unexpected& done = from->places[from->account.released % blocks_];
   if (done.copy) {
     done.copy.reset();
@@ -329,7 +329,7 @@ void matched_mailbox::release(sender* from) noexcept {
       // A receive queue that rejects a block despite room has failed; then every wait fails.
     }
   }
-  credits_.give_back(from->account);
+  credits_.release(from->account);
 }
 
 void matched_mailbox::on_written(connection& from, std::uint32_t count) {

@@ -108,13 +108,13 @@ void streams::abandon(std::uint32_t ticket) noexcept {
   table_->abandon(ticket);
 }
 
-void streams::heed_peers() {
+void streams::serve_peers() {
   if (!owner_->channel().is_served()) owner_->channel().read();
 }
 
 std::uint64_t streams::atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                    std::uint64_t second) {
-  heed_peers();
+  serve_peers();
   const std::lock_guard hold{*lock_};
   return memory_server::operate(address, what, first, second);
 }

@@ -21,10 +21,9 @@ struct connection {
   int peer = -1;
   bool ready = false;       ///< both sides are ready: this rank may send
   std::uint32_t depth = 0;  ///< size of the send queue, a power of two
-  /// `look_at` handles a request whose number has none of these bits before it is posted: the last request of
-  /// each half of the queue; every request if the device takes no inline data or writes may overtake each
-  /// other.
-  std::uint32_t looked_at = 0;
+  /// `prepare_request` handles a request whose number has none of these bits: the last request of each half
+  /// of the queue; every request if the device takes no inline data or writes may overtake each other.
+  std::uint32_t prepare_mask = 0;
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;

@@ -57,7 +57,7 @@ class connections final : private connection_port {
     std::uint32_t receives = 0;      ///< for all peers together, as in `receive_queue::options`
     bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts them
     std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
-    bool heeds = false;              ///< completions announce peers' writes; set by `connections`
+    bool announced_writes = false;   ///< completions announce peers' writes; set by `connections`
   };
   struct statistics {
     int connected = 0;
@@ -110,8 +110,8 @@ class connections final : private connection_port {
   /// write with immediate, so that a completion announces it to the peer.
   [[gnu::cold]] static void announce(connection& c, ibv_send_wr& request, std::uint32_t count) noexcept;
   /// Call when polling memory has found nothing: handles completions if they announce data.
-  void heed() {
-    if (options_.heeds) reap();
+  void poll_announcements() {
+    if (options_.announced_writes) reap();
   }
   /// How the arrival of data is announced, and why, in the words of `explain`.
   [[nodiscard]] std::string announcements() const;
@@ -201,11 +201,11 @@ class connections final : private connection_port {
   /// Signals the request if its completion is needed to free earlier slots. On connections that pass every
   /// request here: sends words by messages if writes may overtake each other, and moves data that the device
   /// does not take inline to registered memory.
-  [[gnu::cold]] static void look_at(connection& c, ibv_send_wr& request);
+  [[gnu::cold]] static void prepare_request(connection& c, ibv_send_wr& request);
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
   void on_receive_completion(const ibv_wc& wc);
-  void heed_farewells() noexcept;
+  void poll_farewells() noexcept;
 
   endpoint* owner_;
   const device_port* over_;
@@ -236,8 +236,8 @@ inline bool connections::has_room(connection& c) {
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
   // One signalled request in each half of the queue suffices: its completion frees the earlier slots.
-  if ((++c.posted & c.looked_at) == 0) [[unlikely]]
-    look_at(c, request);
+  if ((++c.posted & c.prepare_mask) == 0) [[unlikely]]
+    prepare_request(c, request);
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |
                   static_cast<std::uint32_t>(c.posted);

@@ -23,12 +23,12 @@ class credits {
   /// The credits between this rank and one peer, in both directions.
   struct account {
     connection* link;
-    std::uint64_t sent = 0;      ///< messages to the peer
-    std::uint64_t free_to = 0;   ///< ... of which at least this many have been released
-    std::uint64_t received = 0;  ///< messages received from the peer
-    std::uint64_t released = 0;  ///< ... and released
-    std::uint64_t told = 0;      ///< ... which the peer has been told, or will learn by an answer
-    bool is_due = false;         ///< an acknowledgement is pending for lack of room
+    std::uint64_t sent = 0;          ///< messages to the peer
+    std::uint64_t free_to = 0;       ///< ... of which at least this many have been released
+    std::uint64_t received = 0;      ///< messages received from the peer
+    std::uint64_t released = 0;      ///< ... and released
+    std::uint64_t acknowledged = 0;  ///< ... which the peer knows, or will learn by an answer
+    bool is_due = false;             ///< an acknowledgement is pending for lack of room
     account* next_due = nullptr;
   };
 
@@ -40,7 +40,7 @@ class credits {
     if (a.sent - a.free_to < blocks_) [[likely]]
       return true;
     // An acknowledgement in flight when an answer arrived counts fewer messages than the answer.
-    links_->heed();
+    links_->poll_announcements();
     a.free_to = std::max(a.free_to, load_acquire(a.link->words + mailbox_layout::notification_offset));
     return a.sent - a.free_to < blocks_;
   }
@@ -49,11 +49,11 @@ class credits {
     a.free_to = std::max(a.free_to, messages);
   }
   /// The peer will learn by an answer which of its messages have been released.
-  static void will_answer(account& a) noexcept { a.told = a.released; }
+  static void will_answer(account& a) noexcept { a.acknowledged = a.released; }
   /// Releases the oldest received message of the peer.
-  void give_back(account& a) noexcept {
+  void release(account& a) noexcept {
     ++a.released;
-    if (a.released - a.told >= blocks_ / 2) tell(a);
+    if (a.released - a.acknowledged >= blocks_ / 2) acknowledge(a);
   }
   /// Sends pending acknowledgements for which there was no room.
   void on_progress() noexcept;
@@ -67,7 +67,7 @@ class credits {
   }
 
  private:
-  void tell(account& a) noexcept;
+  void acknowledge(account& a) noexcept;
 
   connections* links_;
   std::uint32_t blocks_;

@@ -97,7 +97,7 @@ class rdma_mailbox {
     if (sender* s = senders_.find(to)) credits::answered(s->account, messages);
   }
   /// Releases the oldest received message of the sender.
-  void release(sender* from) noexcept { credits_.give_back(from->account); }
+  void release(sender* from) noexcept { credits_.release(from->account); }
 
   // The interface for connections and the endpoint.
   void on_accepted(connection& c) { known(c.peer); }
@@ -143,7 +143,7 @@ inline bool rdma_mailbox::try_signalled(int from, call_id now) {
   const std::uint64_t seen = load_acquire(c.words + mailbox_layout::signal_offset);
   const std::uint64_t wanted = signal_word(now);
   if (!reached(seen, wanted)) {
-    links_->heed();
+    links_->poll_announcements();
     return false;
   }
   if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
@@ -179,7 +179,7 @@ inline bool rdma_mailbox::try_receive(int from, call_id now, std::span<const std
   if (!has_arrived(counter, s->account.received)) {
     if (is_overrun(counter, s->account.received, layout_.blocks())) [[unlikely]]
       report_overrun(from);
-    links_->heed();
+    links_->poll_announcements();
     return false;
   }
   mailbox_trailer trailer;

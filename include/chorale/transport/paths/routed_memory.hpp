@@ -97,7 +97,7 @@ class routed_memory {
     bool operator()() {
       const int owner = by_datagrams.source.owner;
       if (reliable::streams& packets = by_datagrams.answer.packets(); owner == packets.rank()) {
-        packets.heed_peers();
+        packets.serve_peers();
         return by_connection();
       }
       if (way == path::changing) way = router->way_to(owner, 0);

@@ -118,7 +118,7 @@ class emulated_memory {
       if (source.owner != packets.rank())
         return answer.advance(
             [&] { return packets.try_get(source.owner, source.address + offset, source.key, into); });
-      packets.heed_peers();
+      packets.serve_peers();
       move_bytes(into, {reinterpret_cast<const std::byte*>(source.address + offset), into.size()});
       return true;
     }

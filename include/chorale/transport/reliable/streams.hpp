@@ -75,7 +75,7 @@ class streams {
   void abandon(std::uint32_t ticket) noexcept;
   /// Call before reading this rank's own exposed memory: without a service thread, peers' operations on it
   /// take effect only now.
-  void heed_peers();
+  void serve_peers();
   /// An atomic operation on this rank's own memory, atomic with respect to those of peers.
   std::uint64_t atomic_here(std::uint64_t address, atomic_operation what, std::uint64_t first,
                             std::uint64_t second);
