@@ -18,11 +18,11 @@ struct finding {
 };
 
 /// True if `take()`, which returns a `finding` or a `presence`, finds the awaited data, at once or after
-/// `read()`. Calls `await()` if it is absent. If it belongs to another call, calls `doubt(seen)` without the
-/// lock; the next attempt checks again.
-template <class Lock, class Take, class Read, class Await, class Doubt>
+/// `read()`. Calls `await()` if it is absent. If it belongs to another call, calls `mismatch(seen)` without
+/// the lock; the next attempt checks again.
+template <class Lock, class Take, class Read, class Await, class Mismatch>
 [[gnu::always_inline]] inline bool take_awaited(Lock& lock, const Take& take, const Read& read,
-                                                const Await& await, const Doubt& doubt) {
+                                                const Await& await, const Mismatch& mismatch) {
   finding found;
   {
     const std::lock_guard hold{lock};
@@ -38,7 +38,7 @@ template <class Lock, class Take, class Read, class Await, class Doubt>
   }
   if (found.what == presence::here) [[likely]]
     return true;
-  doubt(found.seen);
+  mismatch(found.seen);
   return false;
 }
 

@@ -12,10 +12,10 @@
 #include <chorale/transport/inquiry.hpp>
 
 #include "../core/printable.hpp"
-#include "doubt.hpp"
 #include "farewell_rounds.hpp"
 #include "membership.hpp"
 #include "messages.hpp"
+#include "mismatch_query.hpp"
 #include "peer_calls.hpp"
 #include "stall_survey.hpp"
 #include "telling.hpp"
@@ -149,18 +149,18 @@ void inquiry::judge(int peer, const status_answer& theirs, call_id now) {
 }
 
 void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
-  const std::uint64_t number = peer_calls::in_doubt(now, seen);
-  doubt about{clock::now()};
+  const std::uint64_t number = peer_calls::mismatched_call(now, seen);
+  mismatch_query about{clock::now()};
   const auto next = [&] {
     return about.next(clock::now(),
-                      {peers_->has_told(peer, number), lives_->is_gone(peer), failures_->has_notice()});
+                      {peers_->has_answered(peer, number), lives_->is_gone(peer), failures_->has_notice()});
   };
-  for (auto step = next(); step != doubt::step::judge; step = next()) {
-    if (step == doubt::step::ask) ask(peer, {number, now.signature, now.what});
+  for (auto step = next(); step != mismatch_query::step::judge; step = next()) {
+    if (step == mismatch_query::step::ask) ask(peer, {number, now.signature, now.what});
     channel_->read();
     clock::give_way();
   }
-  if (!peers_->has_told(peer, number)) failures_->check();
+  if (!peers_->has_answered(peer, number)) failures_->check();
   require(peers_->compare(peer, now, seen));
 }
 

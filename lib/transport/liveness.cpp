@@ -78,7 +78,7 @@ clock::duration liveness::attend() {
   return detector_.attended();
 }
 
-std::string liveness::doubt_of_way(int peer) {
+std::string liveness::route_hint(int peer) {
   if (peer < 0 || is_gone(peer) || is_stopped(peer)) return {};
   {
     const std::lock_guard hold{channel_->lock()};
@@ -98,7 +98,7 @@ std::string liveness::doubt_of_way(int peer) {
 }
 
 std::string liveness::describe_silence(int peer) {
-  const std::string doubt = doubt_of_way(peer);
+  const std::string hint = route_hint(peer);
   const std::lock_guard hold{channel_->lock()};
   const auto silent = std::chrono::duration_cast<std::chrono::milliseconds>(detector_.silence_of(peer));
   std::string text = fmt::format("it has given no sign of life for {} ms", silent.count());
@@ -113,7 +113,7 @@ std::string liveness::describe_silence(int peer) {
   text +=
       ": neither its service thread nor its adapter answers; config::silence or CHORALE_SILENCE_MS sets the "
       "limit";
-  text += doubt;
+  text += hint;
   if (also_silent > 0) text += fmt::format("; so do {} of {} other ranks", also_silent, others);
   if (const auto refused = channel_->refused(); refused != 0)
     text += fmt::format("; {} datagrams were refused", refused);

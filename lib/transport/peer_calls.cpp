@@ -58,12 +58,12 @@ peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, cal
   return compare(peer, now, static_cast<std::uint32_t>(now.number), c);
 }
 
-std::uint64_t peer_calls::in_doubt(call_id now, std::uint32_t seen) noexcept {
+std::uint64_t peer_calls::mismatched_call(call_id now, std::uint32_t seen) noexcept {
   const std::int64_t ahead = distance(now, seen);
   return ahead < 0 ? now.number - static_cast<std::uint64_t>(-ahead) : now.number;
 }
 
-bool peer_calls::has_told(int peer, std::uint64_t number) {
+bool peer_calls::has_answered(int peer, std::uint64_t number) {
   auto& answer = answers_[static_cast<std::size_t>(peer)];
   if (answer && answer->find(number) != nullptr) return true;
   // A rank that has left does not answer, but its farewell lists its last calls.
@@ -75,12 +75,12 @@ bool peer_calls::has_told(int peer, std::uint64_t number) {
 
 peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen) {
   const auto& answer = answers_[static_cast<std::size_t>(peer)];
-  return compare(peer, now, seen, answer ? answer->find(in_doubt(now, seen)) : nullptr);
+  return compare(peer, now, seen, answer ? answer->find(mismatched_call(now, seen)) : nullptr);
 }
 
 peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen, const call* theirs) {
   const std::int32_t ahead = distance(now, seen);
-  const std::uint64_t number = in_doubt(now, seen);
+  const std::uint64_t number = mismatched_call(now, seen);
   const auto mine = mine_->find(number);
   const bool same = theirs != nullptr && mine && theirs->signature() == mine->signature();
   if (same) {

@@ -41,11 +41,11 @@ class peer_calls {
   [[nodiscard]] verdict judge(int peer, const status_answer& theirs, call_id now, clock::time_point time);
 
   // For a message of `peer` from call `seen` (its lower 32 bits) that does not seem to belong to call `now`:
-  /// Number of the call in doubt: that of a left-over message, or this call, if the message belongs to a
-  /// later one.
-  [[nodiscard]] static std::uint64_t in_doubt(call_id now, std::uint32_t seen) noexcept;
+  /// Number of the call that does not match: that of a left-over message, or this call, if the message belongs
+  /// to a later one.
+  [[nodiscard]] static std::uint64_t mismatched_call(call_id now, std::uint32_t seen) noexcept;
   /// True if `peer` has said what its call of that number is, or has left.
-  [[nodiscard]] bool has_told(int peer, std::uint64_t number);
+  [[nodiscard]] bool has_answered(int peer, std::uint64_t number);
   /// Returns nothing if that call is the same on both ranks: then the message was incomplete and should be
   /// read again.
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen);

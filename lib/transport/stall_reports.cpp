@@ -98,7 +98,7 @@ stall_report stall_reports::describe(const answers& told, int peer, call_id now,
     report.others.push_back(std::move(state));
   }
   report.text += describe_ranks(report.others);
-  report.text += doubt_of_order(*settings_) + lives_->doubt_of_way(peer);
+  report.text += order_hint(*settings_) + lives_->route_hint(peer);
   report.text += "; all is well so far, and the wait goes on (config::stall, CHORALE_STALL_MS)";
   return report;
 }
@@ -141,7 +141,7 @@ void stall_reports::fail_by_deadline(int peer, call_id now, const std::function<
     if (peer >= 0) culprits.push_back(peer);
     what += "; all ranks answer and are in this call or a later one";
   }
-  what += describe_ranks(std::move(states)) + doubt_of_order(*settings_) + lives_->doubt_of_way(peer);
+  what += describe_ranks(std::move(states)) + order_hint(*settings_) + lives_->route_hint(peer);
   throw error(errc::deadline, what + "; config::deadline or CHORALE_DEADLINE_MS sets the limit", culprits);
 }
 

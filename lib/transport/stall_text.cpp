@@ -74,7 +74,7 @@ std::string list_of(const std::vector<int>& ranks) {
   return text;
 }
 
-std::string doubt_of_order(const config& settings) {
+std::string order_hint(const config& settings) {
   if (settings.placement != placement_policy::ordered) return {};
   return "; data are announced by order, as CHORALE_PLACEMENT=ordered says: where the fabric does not keep "
          "it, "

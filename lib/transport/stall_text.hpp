@@ -22,6 +22,6 @@ namespace chorale::transport {
 [[nodiscard]] std::string list_of(const std::vector<int>& ranks);
 /// A clause, beginning with "; ", if a wrong setting of the order of writes may keep a wait from ending;
 /// otherwise empty.
-[[nodiscard]] std::string doubt_of_order(const config& settings);
+[[nodiscard]] std::string order_hint(const config& settings);
 
 }  // namespace chorale::transport

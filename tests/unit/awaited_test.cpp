@@ -34,7 +34,7 @@ constexpr finding other{presence::of_another_call, 7};
 
 }  // namespace
 
-TEST_CASE("an attempt tests its condition before and after a read, and raises doubts without the lock",
+TEST_CASE("an attempt tests its condition before and after a read, and reports a mismatch without the lock",
           "[awaited]") {
   struct {
     finding first;

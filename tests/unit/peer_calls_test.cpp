@@ -102,12 +102,12 @@ TEST_CASE("a farewell answers for a rank that has left", "[liveness]") {
   pair_of_ranks all;
   call_id now = all.both(operation::barrier);
   CHECK(!all.known.judge_farewell(2, now, start));
-  CHECK(!all.known.has_told(2, 1));
+  CHECK(!all.known.has_answered(2, 1));
   CHECK(!all.known.difference(2));
   all.theirs.next(operation::broadcast, 2);
   all.known.take(2, farewell{all.theirs.page});
   CHECK(!all.known.judge_farewell(2, now, start));
-  CHECK(all.known.has_told(2, 1));
+  CHECK(all.known.has_answered(2, 1));
   CHECK(has(all.known.difference(2), "1 calls were made here and 2 there"));
   now = all.mine.next(operation::broadcast, 0);
   const auto no = all.known.judge_farewell(2, now, start);
@@ -117,20 +117,20 @@ TEST_CASE("a farewell answers for a rank that has left", "[liveness]") {
   // The farewell says nothing about a call that its rank has not made.
   now = all.mine.next(operation::barrier);
   CHECK(!all.known.judge_farewell(2, now, start));
-  CHECK(!all.known.has_told(2, 3));
+  CHECK(!all.known.has_answered(2, 3));
 }
 
-TEST_CASE("a message of another call raises a doubt of the right one, across the wrap of 32 bits",
+TEST_CASE("a message of another call is a mismatch of the right one, across the wrap of 32 bits",
           "[liveness]") {
-  const auto in_doubt = [](std::uint64_t now, std::uint32_t seen) {
-    return peer_calls::in_doubt({now, 0, operation::barrier}, seen);
+  const auto mismatched_call = [](std::uint64_t now, std::uint32_t seen) {
+    return peer_calls::mismatched_call({now, 0, operation::barrier}, seen);
   };
-  CHECK(in_doubt(7, 7) == 7);
-  CHECK(in_doubt(7, 5) == 5);
-  CHECK(in_doubt(7, 9) == 7);
+  CHECK(mismatched_call(7, 7) == 7);
+  CHECK(mismatched_call(7, 5) == 5);
+  CHECK(mismatched_call(7, 9) == 7);
   constexpr std::uint64_t wrap = std::uint64_t{1} << 32;
-  CHECK(in_doubt(wrap + 1, 0xffff'fffeU) == wrap - 2);
-  CHECK(in_doubt(wrap - 1, 3) == wrap - 1);
+  CHECK(mismatched_call(wrap + 1, 0xffff'fffeU) == wrap - 2);
+  CHECK(mismatched_call(wrap - 1, 3) == wrap - 1);
 }
 
 TEST_CASE("an unexpected message in a matching call is a mismatch when it is seen twice", "[liveness]") {
@@ -139,7 +139,7 @@ TEST_CASE("an unexpected message in a matching call is a mismatch when it is see
   const call_id now = all.both(operation::gather, 0);
   SECTION("an earlier message was left over") {
     all.known.take(2, all.theirs.about(1));
-    REQUIRE(all.known.has_told(2, peer_calls::in_doubt(now, 1)));
+    REQUIRE(all.known.has_answered(2, peer_calls::mismatched_call(now, 1)));
     CHECK(!all.known.compare(2, now, 1));
     const auto no = all.known.compare(2, now, 1);
     REQUIRE(no);

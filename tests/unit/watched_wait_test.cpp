@@ -9,8 +9,8 @@
 #include <chorale/transport/failure_detector.hpp>
 #include <chorale/transport/watched_wait.hpp>
 
-#include "../../lib/transport/doubt.hpp"
 #include "../../lib/transport/farewell_rounds.hpp"
+#include "../../lib/transport/mismatch_query.hpp"
 #include "../../lib/transport/repeated_question.hpp"
 
 using chorale::attention;
@@ -91,22 +91,22 @@ TEST_CASE("a wait is judged for the current attention and the currently awaited 
   CHECK(watched_wait::shown_until(start, attention::polls) == start + failure_detector::longest_gap);
 }
 
-TEST_CASE("a doubt asks every 40 ms until answered, or for 250 ms", "[liveness]") {
-  using step = doubt::step;
-  doubt about{start};
+TEST_CASE("a mismatch query asks every 40 ms until answered, or for 250 ms", "[liveness]") {
+  using step = mismatch_query::step;
+  mismatch_query about{start};
   CHECK(about.next(start, {}) == step::ask);
   CHECK(about.next(start, {}) == step::read);
   CHECK(about.next(start + 39ms, {}) == step::read);
   CHECK(about.next(start + 45ms, {}) == step::ask);
   CHECK(about.next(start + 84ms, {}) == step::read);
   CHECK(about.next(start + 85ms, {}) == step::ask);
-  CHECK(about.next(start + 86ms, {.has_told = true}) == step::judge);
+  CHECK(about.next(start + 86ms, {.has_answered = true}) == step::judge);
   CHECK(about.next(start + 86ms, {.is_gone = true}) == step::judge);
   CHECK(about.next(start + 86ms, {.has_failed = true}) == step::judge);
   CHECK(about.next(start + 249ms, {}) == step::ask);
   CHECK(about.next(start + 250ms, {}) == step::judge);
   // No question if the answer is known already.
-  CHECK(doubt{start}.next(start, {.has_told = true}) == step::judge);
+  CHECK(mismatch_query{start}.next(start, {.has_answered = true}) == step::judge);
 }
 
 TEST_CASE("a question is asked at once, and again when another one begins", "[liveness]") {

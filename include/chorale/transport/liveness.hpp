@@ -58,7 +58,7 @@ class liveness {
   [[nodiscard]] std::string describe_silence(int peer);
   /// A clause, beginning with "; ", if that rank was asked but never heard, so that there may be no network
   /// path between its port and this rank's; otherwise empty.
-  [[nodiscard]] std::string doubt_of_way(int peer);
+  [[nodiscard]] std::string route_hint(int peer);
 
   // Processes of this host.
   [[nodiscard]] bool is_stopped(int peer) const;

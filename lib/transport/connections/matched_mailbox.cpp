@@ -177,7 +177,7 @@ matched_mailbox::sender* matched_mailbox::look_for_message(int from, call_id now
   return oldest(from) == nullptr ? nullptr : senders_.find(from);
 }
 
-void matched_mailbox::doubt(int from, call_id now, const unexpected& next) const {
+void matched_mailbox::check_mismatch(int from, call_id now, const unexpected& next) const {
   if (!is_of(next.header, now)) return links_->owner().inquiry().mismatch(from, now, next.header.call);
   throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(next).bytes);
 }

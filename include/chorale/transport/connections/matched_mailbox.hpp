@@ -164,7 +164,7 @@ class matched_mailbox {
   /// Looks for a message to receive, posted ones first. Null if there is none.
   [[nodiscard]] sender* look_for_message(int from, call_id now);
   /// The oldest message of that rank is not the expected one. @throws error if it is wrong.
-  void doubt(int from, call_id now, const unexpected& next) const;
+  void check_mismatch(int from, call_id now, const unexpected& next) const;
   void advance();
   bool send_in_block(int to, message_header header, std::span<const std::byte> bytes);
   /// Whether it occupies one of `places`: a message or a request, of the length that its header says.
@@ -196,7 +196,7 @@ inline bool matched_mailbox::try_receive(int from, call_id now, std::span<const 
   }
   const unexpected& next = s->places[s->account.received % blocks_];
   if (!is_of(next.header, now) || next.header.what != kind::message) [[unlikely]] {
-    doubt(from, now, next);
+    check_mismatch(from, now, next);
     return false;
   }
   clock::worked(host_work::match);

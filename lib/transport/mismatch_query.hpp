@@ -9,16 +9,16 @@
 
 namespace chorale::transport {
 
-/// A rank that doubts a message asks the sender about the call. The sender was alive when it sent the
+/// The rank asks the sender of that message about its call. The sender was alive when it sent the
 /// message, so it gets a short time to answer, and no more. Sans-I/O: times and facts come in, steps come
 /// out. Not thread-safe.
-class doubt {
+class mismatch_query {
  public:
   /// What is known about the sender.
   struct facts {
-    bool has_told = false;    ///< it has said what its call of that number is
-    bool is_gone = false;     ///< it has left, or is dead
-    bool has_failed = false;  ///< a failure notice has arrived: a rank that has failed no longer answers
+    bool has_answered = false;  ///< it has said what its call of that number is
+    bool is_gone = false;       ///< it has left, or is dead
+    bool has_failed = false;    ///< a failure notice has arrived: a rank that has failed no longer answers
   };
   enum class step {
     ask,    ///< ask it, and read datagrams
@@ -26,10 +26,10 @@ class doubt {
     judge,  ///< decide by what is known now
   };
 
-  explicit doubt(clock::time_point time) noexcept : until_(time + answer_time) {}
+  explicit mismatch_query(clock::time_point time) noexcept : until_(time + answer_time) {}
   /// The next step at this time.
   [[nodiscard]] step next(clock::time_point time, const facts& known) noexcept {
-    if (known.has_told || known.has_failed || known.is_gone || time >= until_) return step::judge;
+    if (known.has_answered || known.has_failed || known.is_gone || time >= until_) return step::judge;
     return question_.is_due(time) ? step::ask : step::read;
   }
 
