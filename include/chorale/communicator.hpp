@@ -388,8 +388,8 @@ class communicator {
     return *calls_;
   }
   [[gnu::always_inline]] void run(const auto& made) { calls_->run(made); }
-  [[nodiscard]] std::unique_ptr<communicator> part(const calls::wish& mine);
-  request_for<communicator> start_part(const calls::wish& mine);
+  [[nodiscard]] std::unique_ptr<communicator> part(const calls::membership_choice& mine);
+  request_for<communicator> start_part(const calls::membership_choice& mine);
 
   /// On the heap, so that requests and windows still find it after the communicator was moved.
   std::unique_ptr<caller_type, calls::ending> calls_;

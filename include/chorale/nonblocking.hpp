@@ -141,7 +141,8 @@ request communicator<Policies...>::isend_receive(calls::rank_number to, auto&& o
 }
 
 template <class... Policies>
-std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(const calls::wish& mine) {
+std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(
+    const calls::membership_choice& mine) {
   const auto out =
       calls::or_fail(transport(), [] { return std::make_shared<detail::outcome<communicator>>(); });
   on().run(calls::make_part(on(), mine, out));
@@ -149,7 +150,8 @@ std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(const
 }
 
 template <class... Policies>
-request_for<communicator<Policies...>> communicator<Policies...>::start_part(const calls::wish& mine) {
+request_for<communicator<Policies...>> communicator<Policies...>::start_part(
+    const calls::membership_choice& mine) {
   const auto out =
       calls::or_fail(transport(), [] { return std::make_shared<detail::outcome<communicator>>(); });
   return {on().start(calls::make_part(on(), mine, out)), out};
@@ -157,22 +159,22 @@ request_for<communicator<Policies...>> communicator<Policies...>::start_part(con
 
 template <class... Policies>
 std::unique_ptr<communicator<Policies...>> communicator<Policies...>::split(int color, int key) {
-  return part(calls::wish_of_color(on(), color, key));
+  return part(calls::choice_of_color(on(), color, key));
 }
 
 template <class... Policies>
 std::unique_ptr<communicator<Policies...>> communicator<Policies...>::subgroup(std::span<const int> ranks) {
-  return part(calls::wish_of_list(on(), ranks));
+  return part(calls::choice_of_list(on(), ranks));
 }
 
 template <class... Policies>
 request_for<communicator<Policies...>> communicator<Policies...>::isplit(int color, int key) {
-  return start_part(calls::wish_of_color(on(), color, key));
+  return start_part(calls::choice_of_color(on(), color, key));
 }
 
 template <class... Policies>
 request_for<communicator<Policies...>> communicator<Policies...>::isubgroup(std::span<const int> ranks) {
-  return start_part(calls::wish_of_list(on(), ranks));
+  return start_part(calls::choice_of_list(on(), ranks));
 }
 
 }  // namespace chorale

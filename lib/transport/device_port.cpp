@@ -36,7 +36,7 @@ struct device_port::selected {
 };
 
 device_port::selected device_port::selected::by(const config& c, int local_rank) {
-  const port_wish wanted{c.device, c.port, c.gid_index, c.pkey_index, c.pkey, c.mtu, local_rank};
+  const port_request wanted{c.device, c.port, c.gid_index, c.pkey_index, c.pkey, c.mtu, local_rank};
   // Simulated ranks share a process, but no device.
   const bool keeps = surroundings::replaced() == nullptr;
   auto& in_use = devices_in_use::of_process();

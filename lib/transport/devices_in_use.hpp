@@ -16,7 +16,7 @@
 namespace chorale::transport {
 
 /// The settings on which the choice of a port depends.
-struct port_wish {
+struct port_request {
   std::string device;
   std::uint8_t port;
   std::optional<int> gid_index;
@@ -24,11 +24,11 @@ struct port_wish {
   std::optional<std::uint16_t> pkey;
   int mtu;
   int local_rank;
-  bool operator==(const port_wish&) const = default;
+  bool operator==(const port_request&) const = default;
 };
 
 struct kept_choice {
-  port_wish by;
+  port_request by;
   verbs::choice chosen;
   std::weak_ptr<const opened_device> opened;
 };

@@ -41,8 +41,8 @@ class peer_calls {
   [[nodiscard]] verdict judge(int peer, const status_answer& theirs, call_id now, clock::time_point time);
 
   // For a message of `peer` from call `seen` (its lower 32 bits) that does not seem to belong to call `now`:
-  /// Number of the call that does not match: that of a left-over message, or this call, if the message belongs
-  /// to a later one.
+  /// Number of the call that does not match: that of a left-over message, or this call, if it belongs to a
+  /// later one.
   [[nodiscard]] static std::uint64_t mismatched_call(call_id now, std::uint32_t seen) noexcept;
   /// True if `peer` has said what its call of that number is, or has left.
   [[nodiscard]] bool has_answered(int peer, std::uint64_t number);

@@ -56,13 +56,13 @@ ledger ledger_of(std::uint64_t sent, std::uint64_t taken) {
 /// A table with room for one connection, which exists with rank 1 and has been used.
 struct full_table {
   full_table() {
-    table.wish(1);
+    table.request(1);
     table.advance(1, now);
     table.on_connect(1, {0, 1, 0}, now);
     REQUIRE(table.advance(1, now));
     ++port.uses;
     ++port.mine.sent;
-    table.wish(2);
+    table.request(2);
   }
   /// Delivers the peer's answer to the last request.
   void answer(close_message::verdict what, const ledger& theirs = {}) {

@@ -182,7 +182,7 @@ void rank::look() {
     if (left == 0) continue;
     const auto& qp = state(peer).qp;
     if (!qp || !qp->ready) {
-      table_.wish(peer);
+      table_.request(peer);
       table_.progress(now);
       if (!table_.advance(peer, now)) continue;
     }

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <chorale/calls/caller.hpp>
-#include <chorale/calls/parting.hpp>
+#include <chorale/calls/split_protocol.hpp>
 #include <chorale/core/fnv.hpp>
 #include <chorale/core/uncancellable.hpp>
 
@@ -21,10 +21,11 @@ inline constexpr int undefined_color = -1;
 
 namespace calls {
 
-/// Runs the rounds of a parting as allgathers within one call. Uses the library's algorithm that may run
+/// Runs the rounds of a split as allgathers within one call. Uses the library's algorithm that may run
 /// several times in one call, since a user's algorithm may not be able to.
 template <class Communicator, class Net>
-task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outcome<Communicator>> out) {
+task<> part(Net& net, call_id now, split_protocol rounds,
+            std::shared_ptr<detail::outcome<Communicator>> out) {
   std::unique_ptr<Communicator> made;
   using gathering = operation_traits<operation::allgather>::repeatable;
   while (!rounds.due().empty()) {
@@ -46,33 +47,35 @@ task<> part(Net& net, call_id now, parting rounds, std::shared_ptr<detail::outco
 
 /// The collective call that makes this rank's part and stores it in `out`.
 template <class Communicator, class Caller>
-auto make_part(Caller& on, const wish& mine, std::shared_ptr<detail::outcome<Communicator>> out) {
-  return prepared{call{.what = operation::split}, [&on, mine, out = std::move(out)](call_id now) {
-                    const transport::endpoint& net = on.transport().core();
-                    config settings = net.settings();
-                    // The part uses the same device as its parent, even where ranks of a host are spread over
-                    // several devices.
-                    settings.device = net.port().chosen().device.name;
-                    settings.port = net.port().chosen().port;
-                    const auto plan = [settings = std::move(settings)](int ranks) {
-                      return Caller::transport_type::plan(ranks, settings);
-                    };
-                    return calls::part<Communicator>(
-                        on.net(), now,
-                        parting{{.rank = on.rank(),
-                                 .size = on.size(),
-                                 .job = std::to_string(net.public_name()) + "/" + std::to_string(now.number),
-                                 .launched = net.launched(),
-                                 .composition = Caller::composition(),
-                                 .plan = plan},
-                                mine},
-                        out);
-                  }};
+auto make_part(Caller& on, const membership_choice& mine,
+               std::shared_ptr<detail::outcome<Communicator>> out) {
+  return prepared{
+      call{.what = operation::split}, [&on, mine, out = std::move(out)](call_id now) {
+        const transport::endpoint& net = on.transport().core();
+        config settings = net.settings();
+        // The part uses the same device as its parent, even where ranks of a host are spread over
+        // several devices.
+        settings.device = net.port().chosen().device.name;
+        settings.port = net.port().chosen().port;
+        const auto plan = [settings = std::move(settings)](int ranks) {
+          return Caller::transport_type::plan(ranks, settings);
+        };
+        return calls::part<Communicator>(
+            on.net(), now,
+            split_protocol{{.rank = on.rank(),
+                            .size = on.size(),
+                            .job = std::to_string(net.public_name()) + "/" + std::to_string(now.number),
+                            .launched = net.launched(),
+                            .composition = Caller::composition(),
+                            .plan = plan},
+                           mine},
+            out);
+      }};
 }
 
-/// The wish of a rank that passes a colour. @throws error errc::invalid_argument.
+/// The choice of a rank that passes a colour. @throws error errc::invalid_argument.
 template <class Caller>
-wish wish_of_color(const Caller& on, int color, int key) {
+membership_choice choice_of_color(const Caller& on, int color, int key) {
   if (color < 0 && color != undefined_color)
     on.arguments().reject("split",
                           "colour " + std::to_string(color) +
@@ -80,14 +83,14 @@ wish wish_of_color(const Caller& on, int color, int key) {
   return {.color = color, .key = key};
 }
 
-/// The wish of a rank that passes a list of ranks, with its FNV-1a hash. @throws error
+/// The choice of a rank that passes a list of ranks, with its FNV-1a hash. @throws error
 /// errc::invalid_argument.
 template <class Caller>
-wish wish_of_list(Caller& on, std::span<const int> ranks) {
+membership_choice choice_of_list(Caller& on, std::span<const int> ranks) {
   auto seen = calls::or_fail(on.transport(),
                              [&on] { return std::vector<bool>(static_cast<std::size_t>(on.size())); });
   std::uint64_t hash = detail::fnv_offset_basis;
-  wish mine;
+  membership_choice mine;
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const int r = ranks[i];
     if (r < 0 || r >= on.size() || seen[static_cast<std::size_t>(r)])

@@ -18,11 +18,11 @@ constexpr clock::duration longest_pause = std::chrono::milliseconds{64};
 /// The state of the connection between this rank and one peer. Lives as long as the table.
 struct connection_table::pairing {
   int peer = -1;
-  bool is_open = false;   ///< there is a queue pair here
-  bool receives = false;  ///< ... and it receives from the peer
-  bool ready = false;     ///< the peer's queue pair receives from this rank, and this rank may send
-  bool closing = false;   ///< this rank has asked to close, and posts nothing until it is answered
-  bool wished = false;    ///< this rank wants the connection for sending
+  bool is_open = false;    ///< there is a queue pair here
+  bool receives = false;   ///< ... and it receives from the peer
+  bool ready = false;      ///< the peer's queue pair receives from this rank, and this rank may send
+  bool closing = false;    ///< this rank has asked to close, and posts nothing until it is answered
+  bool requested = false;  ///< this rank wants the connection for sending
   std::uint32_t generation = 0;
   std::uint32_t attempt = 0;  ///< number of this rank's last request to close
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused
@@ -70,12 +70,12 @@ connection_table::pairing& connection_table::known(int peer) {
   return *slot;
 }
 
-void connection_table::wish(int peer) {
-  known(peer).wished = true;
+void connection_table::request(int peer) {
+  known(peer).requested = true;
 }
 
 bool connection_table::is_due(const pairing& p) const noexcept {
-  return p.wished && port_->used(p.peer) == p.use.before;
+  return p.requested && port_->used(p.peer) == p.use.before;
 }
 
 void connection_table::set_ready(pairing& p, bool ready) {
@@ -160,7 +160,7 @@ void connection_table::open(pairing& p) {
 
 void connection_table::close(pairing& p) noexcept {
   std::erase(open_, p.peer);
-  p.is_open = p.receives = p.ready = p.closing = p.wished = false;
+  p.is_open = p.receives = p.ready = p.closing = p.requested = false;
   p.next_request = {};
   p.interval = first_interval;
   p.refusal = {};

@@ -156,7 +156,7 @@ void connections::require_peer(int peer) const {
 bool connections::connect(int peer) {
   require_peer(peer);
   owner_->failures().require_sound();
-  table_.wish(peer);
+  table_.request(peer);
   owner_->engine().progress();
   return table_.advance(peer, clock::now());
 }

@@ -92,7 +92,7 @@ class connection_table {
   ~connection_table();
 
   /// Requests a connection for sending to the peer.
-  void wish(int peer);
+  void request(int peer);
   /// Advances a requested connection; true if the peer can be sent to.
   bool advance(int peer, time_point now);
   void on_connect(int peer, const connect_request& m, time_point now);

@@ -18,7 +18,7 @@ using chorale::errc;
 using chorale::error;
 namespace transport = chorale::transport;
 
-#define PARTING_TRANSPORTS transport::rc, transport::ud, transport::ud_rdma, transport::hybrid<2>
+#define ISPLIT_TRANSPORTS transport::rc, transport::ud, transport::ud_rdma, transport::hybrid<2>
 
 namespace {
 
@@ -56,7 +56,7 @@ std::error_code code_of(const Action& action) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[parting]", PARTING_TRANSPORTS) {
+TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit]", ISPLIT_TRANSPORTS) {
   for (const int size : {1, 2, 3, 5, 7}) {
     run_ranks<chorale::communicator<TestType>>(size, settings(), [&](auto& comm) {
       const int me = comm.rank();
@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[partin
   }
 }
 
-TEMPLATE_TEST_CASE("many parts are begun at once and waited for together", "[parting]", transport::rc,
+TEMPLATE_TEST_CASE("many parts are begun at once and waited for together", "[isplit]", transport::rc,
                    transport::ud_rdma) {
   for (const int size : {2, 5}) {
     run_ranks<chorale::communicator<TestType>>(size, settings(), [&](auto& comm) {
@@ -133,7 +133,7 @@ TEMPLATE_TEST_CASE("many parts are begun at once and waited for together", "[par
   }
 }
 
-TEMPLATE_TEST_CASE("what cannot be a part is refused, and harms nothing", "[parting]", PARTING_TRANSPORTS) {
+TEMPLATE_TEST_CASE("what cannot be a part is refused, and harms nothing", "[isplit]", ISPLIT_TRANSPORTS) {
   run_ranks<chorale::communicator<TestType>>(3, settings(), [](auto& comm) {
     using list = std::vector<int>;
     expect(code_of([&] { static_cast<void>(comm.isplit(-7)); }) == errc::invalid_argument, "a colour of -7");
@@ -154,7 +154,7 @@ TEMPLATE_TEST_CASE("what cannot be a part is refused, and harms nothing", "[part
 }
 
 TEMPLATE_TEST_CASE("requests of parts that die early, and communicators that are moved or end first",
-                   "[parting]", PARTING_TRANSPORTS) {
+                   "[isplit]", ISPLIT_TRANSPORTS) {
   for (const int size : {1, 2, 3}) {
     run_ranks<chorale::communicator<TestType>>(size, settings(), [](auto& comm) {
       using comm_type = std::remove_reference_t<decltype(comm)>;
@@ -179,7 +179,7 @@ TEMPLATE_TEST_CASE("requests of parts that die early, and communicators that are
   }
 }
 
-TEST_CASE("an exception between a split and its end leaves no rank waiting", "[parting]") {
+TEST_CASE("an exception between a split and its end leaves no rank waiting", "[isplit]") {
   for (const bool at_once : {true, false}) {
     run_ranks<chorale::communicator<transport::rc>>(4, settings(), [&](auto& comm) {
       auto parent = comm.duplicate();

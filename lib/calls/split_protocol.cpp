@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/calls/parting.hpp>
+#include <chorale/calls/split_protocol.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/sendable.hpp>
 #include <chorale/core/uncancellable.hpp>
@@ -18,29 +18,30 @@ constexpr std::int64_t most_bytes = 65536;
 
 }  // namespace
 
-parting::parting(parent from, const wish& mine) : from_(std::move(from)), mine_(mine) {
+split_protocol::split_protocol(parent from, const membership_choice& mine)
+    : from_(std::move(from)), mine_(mine) {
   give(mine_);
 }
 
 template <class T>
-std::vector<T> parting::read() const {
+std::vector<T> split_protocol::read() const {
   std::vector<T> all(static_cast<std::size_t>(from_.size));
   std::memcpy(static_cast<void*>(all.data()), blocks_.data(), blocks_.size());
   return all;
 }
 
 template <class T>
-void parting::give(const T& mine) {
+void split_protocol::give(const T& mine) {
   static_assert(detail::sendable<T>);
   blocks_.assign(static_cast<std::size_t>(from_.size) * sizeof mine, std::byte{});
   std::memcpy(blocks_.data() + static_cast<std::size_t>(from_.rank) * sizeof mine, &mine, sizeof mine);
 }
 
-void parting::take() {
+void split_protocol::take() {
   const detail::uncancellable ends_first;
   switch (due_) {
-    case stage::wishes:
-      return take_wishes();
+    case stage::choices:
+      return take_choices();
     case stage::states:
       return take_states();
     case stage::messages:
@@ -50,10 +51,10 @@ void parting::take() {
   }
 }
 
-void parting::take_wishes() {
-  const auto wishes = read<wish>();
+void split_protocol::take_choices() {
+  const auto choices = read<membership_choice>();
   try {
-    check_lists(wishes);
+    check_lists(choices);
   } catch (const error&) {
     // All ranks fail alike.
     fail(std::current_exception());
@@ -61,12 +62,12 @@ void parting::take_wishes() {
     blocks_.clear();
     return;
   }
-  find_members(wishes);
+  find_members(choices);
   if (!members_.empty()) begin_joining();
   give_state();
 }
 
-void parting::begin_joining() {
+void split_protocol::begin_joining() {
   const auto place = std::find(members_.begin(), members_.end(), from_.rank) - members_.begin();
   transport::group_view group;
   group.rank = static_cast<int>(place);
@@ -84,12 +85,12 @@ void parting::begin_joining() {
   }
 }
 
-void parting::give_state() {
+void split_protocol::give_state() {
   due_ = stage::states;
   give(failure_ ? has_failed : joining_ ? static_cast<std::int64_t>(joining_->message().size()) : is_over);
 }
 
-void parting::take_states() {
+void split_protocol::take_states() {
   states_ = read<std::int64_t>();
   const auto largest = *std::max_element(states_.begin(), states_.end());
   if (largest > most_bytes)
@@ -118,7 +119,7 @@ void parting::take_states() {
   }
 }
 
-void parting::take_messages() {
+void split_protocol::take_messages() {
   if (joining_) {
     try {
       refuse_failures(is_over);
@@ -140,46 +141,46 @@ void parting::take_messages() {
   if (!has_joined()) give_state();
 }
 
-transport::joined_group parting::joined() {
+transport::joined_group split_protocol::joined() {
   transport::joined_group group = joining_->finish();
   joining_.reset();
   give_state();
   return group;
 }
 
-void parting::fail(std::exception_ptr why) noexcept {
+void split_protocol::fail(std::exception_ptr why) noexcept {
   failure_ = std::move(why);
   joining_.reset();
   if (due_ == stage::states) give(has_failed);
 }
 
-void parting::find_members(const std::vector<wish>& wishes) {
+void split_protocol::find_members(const std::vector<membership_choice>& choices) {
   if (mine_.color < 0) return;
   for (int r = 0; r < from_.size; ++r) {
-    if (wishes[static_cast<std::size_t>(r)].color == mine_.color) members_.push_back(r);
+    if (choices[static_cast<std::size_t>(r)].color == mine_.color) members_.push_back(r);
   }
   std::stable_sort(members_.begin(), members_.end(), [&](int a, int b) {
-    return wishes[static_cast<std::size_t>(a)].key < wishes[static_cast<std::size_t>(b)].key;
+    return choices[static_cast<std::size_t>(a)].key < choices[static_cast<std::size_t>(b)].key;
   });
 }
 
 /// Every rank checks all lists, so that either all throw or none does. @throws error errc::mismatch.
-void parting::check_lists(const std::vector<wish>& wishes) {
+void split_protocol::check_lists(const std::vector<membership_choice>& choices) {
   struct part {
     int first;
     int other = -1;  ///< the first rank whose list differs
     std::uint64_t together = 0;
   };
   std::unordered_map<std::int64_t, part> parts;
-  for (int r = 0; r < static_cast<int>(wishes.size()); ++r) {
-    const wish& one = wishes[static_cast<std::size_t>(r)];
+  for (int r = 0; r < static_cast<int>(choices.size()); ++r) {
+    const membership_choice& one = choices[static_cast<std::size_t>(r)];
     if (one.color < 0) continue;
     part& its = parts.try_emplace(one.color, part{r}).first->second;
     ++its.together;
-    if (its.other < 0 && one.list != wishes[static_cast<std::size_t>(its.first)].list) its.other = r;
+    if (its.other < 0 && one.list != choices[static_cast<std::size_t>(its.first)].list) its.other = r;
   }
-  for (int r = 0; r < static_cast<int>(wishes.size()); ++r) {
-    const wish& one = wishes[static_cast<std::size_t>(r)];
+  for (int r = 0; r < static_cast<int>(choices.size()); ++r) {
+    const membership_choice& one = choices[static_cast<std::size_t>(r)];
     if (one.color < 0) continue;
     const part& its = parts.at(one.color);
     if (its.other >= 0)
@@ -197,7 +198,7 @@ void parting::check_lists(const std::vector<wish>& wishes) {
 }
 
 /// @throws error if a member's state is `worst` or worse.
-void parting::refuse_failures(std::int64_t worst) const {
+void split_protocol::refuse_failures(std::int64_t worst) const {
   std::vector<int> failed;
   std::string list;
   for (const int r : members_) {

@@ -15,7 +15,7 @@
 namespace chorale::calls {
 
 /// A rank's choice: it joins the ranks of the same colour, ordered by key, then by rank.
-struct wish {
+struct membership_choice {
   std::int64_t color = -1;  ///< negative: joins no part
   std::int64_t key = 0;
   std::uint64_t list = 0;    ///< hash of the list of ranks of the part; 0 without a list
@@ -26,7 +26,7 @@ struct wish {
 /// each rank contributes its own block, and then calls `take()`; `due()` is empty after the last round. All
 /// ranks take part until each has made its part or failed to, so a part that fails harms neither the other
 /// parts nor the parent. Nothing here waits. Cost: time and memory proportional to the number of ranks.
-class parting {
+class split_protocol {
  public:
   /// The communicator that is split.
   struct parent {
@@ -37,7 +37,7 @@ class parting {
     std::string composition;
     std::function<transport::joining_plan(int ranks)> plan;  ///< for a part of this many ranks
   };
-  parting(parent from, const wish& mine);
+  split_protocol(parent from, const membership_choice& mine);
 
   /// One block per rank, all of one size, with this rank's filled in; empty after the last round.
   [[nodiscard]] std::span<std::byte> due() noexcept { return blocks_; }
@@ -56,7 +56,7 @@ class parting {
   [[nodiscard]] const std::exception_ptr& failure() const noexcept { return failure_; }
 
  private:
-  enum class stage { wishes, states, messages, none };
+  enum class stage { choices, states, messages, none };
   /// A rank's state is the size of its next message, or one of these if it has none.
   static constexpr std::int64_t is_over = -1;
   static constexpr std::int64_t has_failed = -2;
@@ -65,18 +65,18 @@ class parting {
   [[nodiscard]] std::vector<Value> read() const;
   template <class Value>
   void give(const Value& mine);
-  void take_wishes();
+  void take_choices();
   void take_states();
   void take_messages();
   void give_state();
-  void find_members(const std::vector<wish>& wishes);
-  static void check_lists(const std::vector<wish>& wishes);
+  void find_members(const std::vector<membership_choice>& choices);
+  static void check_lists(const std::vector<membership_choice>& choices);
   void begin_joining();
   void refuse_failures(std::int64_t worst) const;
 
   parent from_;
-  wish mine_;
-  stage due_ = stage::wishes;
+  membership_choice mine_;
+  stage due_ = stage::choices;
   std::vector<std::byte> blocks_;
   std::vector<std::int64_t> states_;
   std::vector<int> members_;  ///< of this rank's part, in the part's order
