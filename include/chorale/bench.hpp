@@ -126,15 +126,15 @@ std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show
   std::vector<contestant*> field;
   for (const auto& one : made) field.push_back(one.get());
 
-  surroundings around;
-  around.check = check;
-  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+  sample_hooks hooks;
+  hooks.check = check;
+  hooks.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
     fmt::print(stderr, "{} {} of {} bytes over {}, rank {}: {}\n", one.operation, one.algorithm, bytes,
                one.transport, all.rank(), wrong);
   };
   std::vector<row> result;
   for (const auto bytes : sizes) {
-    const auto rows = bench::measure(field, bytes, all, limit, around);
+    const auto rows = bench::measure(field, bytes, all, limit, hooks);
     show(rows);
     result.insert(result.end(), rows.begin(), rows.end());
   }

@@ -8,7 +8,7 @@
 #include <thread>
 #include <utility>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 
 #include "streams_reserved.hpp"
 

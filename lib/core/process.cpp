@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 
 #include "system_files.hpp"
 
@@ -78,7 +78,7 @@ process_state state_of(simulated_process seen) noexcept {
 
 process_identity this_process() noexcept {
   process_identity me;
-  if (const surroundings* const instead = surroundings::replaced()) {
+  if (const system_services* const instead = system_services::replaced()) {
     me.pid = instead->process();
     return me;
   }
@@ -102,7 +102,7 @@ bool may_exist(std::int64_t pid) noexcept {
 }
 
 process_state state_of(const process_identity& process) noexcept {
-  if (const surroundings* const instead = surroundings::replaced())
+  if (const system_services* const instead = system_services::replaced())
     return state_of(instead->state_of(process.pid));
   int failure = 0;
   const auto status = read_status(process.pid, failure);

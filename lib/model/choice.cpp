@@ -33,26 +33,26 @@ bool says_the_same(const choice::lane& a, const choice::lane& b) {
 
 }  // namespace
 
-void choice::make(const config& settings, const surroundings& around, std::vector<entrant> entrants) {
-  around_ = around;
+void choice::make(const config& settings, const call_context& context, std::vector<entrant> entrants) {
+  context_ = context;
   entrants_ = std::move(entrants);
   table_ = tuning_table::of(settings);
-  says_ = settings.explain && around.rank == 0;
+  says_ = settings.explain && context.rank == 0;
   const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
   for (std::size_t i = 0; i < entrants_.size(); ++i)
     // If none suits, all take part: each gives correct results.
     if (!some_suit || entrants_[i].suits) suitable_.push_back(static_cast<int>(i));
   const auto names = names_of(entrants_, suitable_);
   const trial_policy policy = settings.trials;
-  const int ranks = around_.here.ranks;
+  const int ranks = context_.here.ranks;
   const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
                      (policy == trial_policy::all || settings.tuning.empty());
   // With two operands there is only one bracketing.
   is_free_ = policy == trial_policy::all || ranks == 2;
   std::size_t from = 0;
-  for (const model::rule& by_table : table_->rules(around_.here, names)) {
+  for (const model::rule& by_table : table_->rules(context_.here, names)) {
     // A barrier has only one size.
-    const bool has_sizes = tries && around_.here.what != operation::barrier;
+    const bool has_sizes = tries && context_.here.what != operation::barrier;
     for (const std::size_t up_to :
          has_sizes ? trial_limits(from, by_table.up_to) : std::vector{by_table.up_to}) {
       rule& r = rules_.emplace_back();
@@ -87,7 +87,7 @@ std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
   if (at > 0) add_winner(rules_[at - 1]);
   if (at + 1 < rules_.size()) add_winner(rules_[at + 1]);
   const auto names = names_of(entrants_, suitable_);
-  for (const int i : table_->contenders(around_.here, names, bytes, most_times_the_best, names.size()))
+  for (const int i : table_->contenders(context_.here, names, bytes, most_times_the_best, names.size()))
     add_once(found, suitable_[static_cast<std::size_t>(i)]);
   if (&in == &rules_[at].alike) {
     const auto brackets = [&](int i) { return entrants_[static_cast<std::size_t>(i)].brackets; };
@@ -119,7 +119,7 @@ bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::t
   // Where ranks share cores, a rank that gets a core may find the message of a root that was ahead: such a
   // call seems to cost nothing. So the time from one call's end to the next counts; the first call of a turn,
   // which has no such time, does not.
-  const bool by_turns = around_.is_rooted && around_.here.crowded && in.ended != clock::time_point{};
+  const bool by_turns = context_.is_rooted && context_.here.crowded && in.ended != clock::time_point{};
   std::optional<clock::duration> time;
   if (is_apart) time = end - (by_turns ? in.ended : begin);
   in.ended = end;
@@ -133,13 +133,14 @@ std::string choice::judge(lane& in, std::size_t bytes) {
   in.ended = {};
   if (!in.running->is_over()) return {};
   const auto name = [&] { return entrants_[static_cast<std::size_t>(in.algorithm)].name; };
-  in.why = in.running->describe(around_.here.ranks, name());
+  in.why = in.running->describe(context_.here.ranks, name());
   in.algorithm = in.running->winner();
   in.running.reset();
   in.settled = true;
   --running_;
   if (says_) say(in);
-  return fmt::format("{} of about {} bytes: {}: {}", chorale::name(around_.here.what), bytes, name(), in.why);
+  return fmt::format("{} of about {} bytes: {}: {}", chorale::name(context_.here.what), bytes, name(),
+                     in.why);
 }
 
 std::string choice::explain(std::size_t bytes) {
@@ -156,9 +157,9 @@ void choice::say(const lane& of) const {
   const std::size_t up_to = rules_[last].up_to;
   const bool is_last = up_to == std::numeric_limits<std::size_t>::max();
   const std::string line = fmt::format(
-      "chorale: {} of {} bytes {} on {} ranks over {}: {}{}: {}{}\n", chorale::name(around_.here.what),
+      "chorale: {} of {} bytes {} on {} ranks over {}: {}{}: {}{}\n", chorale::name(context_.here.what),
       at == 0 ? 0 : rules_[at - 1].up_to + 1, is_last ? "and more" : fmt::format("to {}", up_to),
-      around_.here.ranks, around_.here.transport, entrants_[static_cast<std::size_t>(of.algorithm)].name,
+      context_.here.ranks, context_.here.transport, entrants_[static_cast<std::size_t>(of.algorithm)].name,
       &of == &rules_[at].alike ? ", to the same bits" : "", of.why,
       of.settled ? "" : "; the first calls are a trial");
   chorale::say(stderr, "{}", line);

@@ -22,16 +22,16 @@ class fiber_helper final : public helper {
   fiber* fiber_;
 };
 
-/// Replaces the surroundings of this thread during its lifetime.
-class replaced_surroundings {
+/// Replaces the system services of this thread during its lifetime.
+class replaced_services {
  public:
-  explicit replaced_surroundings(surroundings& by) noexcept : before_(surroundings::replace(&by)) {}
-  ~replaced_surroundings() { surroundings::replace(before_); }
-  replaced_surroundings(const replaced_surroundings&) = delete;
-  replaced_surroundings& operator=(const replaced_surroundings&) = delete;
+  explicit replaced_services(system_services& by) noexcept : before_(system_services::replace(&by)) {}
+  ~replaced_services() { system_services::replace(before_); }
+  replaced_services(const replaced_services&) = delete;
+  replaced_services& operator=(const replaced_services&) = delete;
 
  private:
-  surroundings* before_;
+  system_services* before_;
 };
 
 }  // namespace
@@ -57,7 +57,7 @@ void world::run(const std::function<void(group&)>& body) {
       body(mine);
     });
   }
-  const replaced_surroundings replaced{*this};
+  const replaced_services replaced{*this};
   time_->run();
 }
 

@@ -1,4 +1,4 @@
-// Ranks as fibers, and their surroundings.
+// Ranks as fibers, and the system services that they use.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/simulation/group.hpp>
 
 #include "meeting.hpp"
@@ -26,7 +26,7 @@ struct placement_of_ranks {
 };
 
 /// The ranks of a simulation, each a fiber with its own random numbers, its host and its helpers.
-class world final : public surroundings {
+class world final : public system_services {
  public:
   world(scheduler& time, placement_of_ranks where, std::uint64_t seed);
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/transport/device_port.hpp>
 
 #include "devices_in_use.hpp"
@@ -38,7 +38,7 @@ struct device_port::selected {
 device_port::selected device_port::selected::by(const config& c, int local_rank) {
   const port_request wanted{c.device, c.port, c.gid_index, c.pkey_index, c.pkey, c.mtu, local_rank};
   // Simulated ranks share a process, but no device.
-  const bool keeps = surroundings::replaced() == nullptr;
+  const bool keeps = system_services::replaced() == nullptr;
   auto& in_use = devices_in_use::of_process();
   if (keeps) {
     selected known;

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/observers/observer.hpp>

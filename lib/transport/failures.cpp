@@ -28,14 +28,14 @@ std::span<const std::byte> kept_failure::notice() const noexcept {
   return is_published_ ? std::span{notice_} : std::span<const std::byte>{};
 }
 
-failures::failures(const surroundings& around)
-    : group_(&around.group),
-      windows_(&around.windows),
-      calls_(&around.calls),
-      frames_(&around.frames),
-      channel_(&around.channel),
-      lives_(&around.lives),
-      user_(&around.user),
+failures::failures(const collaborators& with)
+    : group_(&with.group),
+      windows_(&with.windows),
+      calls_(&with.calls),
+      frames_(&with.frames),
+      channel_(&with.channel),
+      lives_(&with.lives),
+      user_(&with.user),
       failure_(group_->rank(), channel_->room()),
       notices_(channel_->subscribe(
           raw(datagram_kind::notice), raw(datagram_kind::notice), control_channel::reader::own,

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 
 #include "../core/system_files.hpp"
 
@@ -22,7 +22,7 @@ namespace {
 
 host_identity named_host() noexcept {
   host_identity h{};
-  if (const surroundings* const instead = surroundings::replaced()) {
+  if (const system_services* const instead = system_services::replaced()) {
     instead->host().name.copy(h.name, sizeof h.name - 1);
     return h;
   }
@@ -55,7 +55,7 @@ std::string this_host_name() {
 
 host_identity this_host() {
   host_identity h = named_host();
-  if (surroundings::replaced() != nullptr) return h;
+  if (system_services::replaced() != nullptr) return h;
   errno = 0;
   const std::string id = detail::word_of_system("/proc/sys/kernel/random/boot_id");
   if (!id.empty())
@@ -76,7 +76,7 @@ user_identity this_user() noexcept {
 
 cpu_mask this_process_cpus() {
   cpu_mask mask{};
-  if (const surroundings* const instead = surroundings::replaced()) {
+  if (const system_services* const instead = system_services::replaced()) {
     const auto cores = std::min(static_cast<std::size_t>(instead->host().cores), mask.words.size() * 64);
     for (std::size_t cpu = 0; cpu < cores; ++cpu) mask.words[cpu / 64] |= std::uint64_t{1} << (cpu % 64);
     return mask;

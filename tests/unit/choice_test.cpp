@@ -26,16 +26,16 @@ using instant = chorale::clock::time_point;
 using duration = chorale::clock::duration;
 
 /// Allgathers of the built-in table on 4 ranks that share cores.
-chorale::model::surroundings crowded(operation what, bool rooted = false, int ranks = 4) {
+chorale::model::call_context crowded(operation what, bool rooted = false, int ranks = 4) {
   return {{what, "rc", ranks, true}, 1, rooted};
 }
 std::vector<entrant> allgathers() {
   return {{"recursive_doubling"}, {"bruck"}, {"direct"}, {"ring"}, {"last_arriver"}};
 }
-choice made(const chorale::config& settings, const chorale::model::surroundings& around,
+choice made(const chorale::config& settings, const chorale::model::call_context& context,
             std::vector<entrant> entrants) {
   choice all;
-  all.make(settings, around, std::move(entrants));
+  all.make(settings, context, std::move(entrants));
   return all;
 }
 

@@ -20,10 +20,10 @@ int run(const bench::program_options& o, bool with_floor) {
   std::optional<bench::flag_floor> floor;
   bench::place here{"chorale-bench", {{"chorale", CHORALE_TOOLS_VERSION}}, {}};
   if (with_floor)
-    here.prepare = [&](chorale::communicator<>& control, bench::facts& about, bench::surroundings& around) {
+    here.prepare = [&](chorale::communicator<>& control, bench::facts& about, bench::sample_hooks& hooks) {
       floor.emplace(control);
       if (floor->available())
-        around.floor = [&floor] { return floor->run(200); };
+        hooks.floor = [&floor] { return floor->run(200); };
       else
         about.emplace_back("floor", "not measured: " + floor->reason());
     };

@@ -25,7 +25,7 @@ std::vector<std::size_t> tuning_sizes() {
 }
 
 std::vector<row> measure_selected(const program_options& o, const facts& about, team& all,
-                                  const contestants& everyone, const surroundings& around) {
+                                  const contestants& everyone, const sample_hooks& hooks) {
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : everyone) {
@@ -33,16 +33,16 @@ std::vector<row> measure_selected(const program_options& o, const facts& about, 
     }
     return found;
   };
-  return run_session(o, about, all, of, around);
+  return run_session(o, about, all, of, hooks);
 }
 
 /// Performs the measurements of `o`; `all` serves for agreement among the ranks. @returns the exit status.
 int measure_all(const program_options& o, const place& here, const place::known& is, const job& in,
-                const facts& about, surroundings around) {
+                const facts& about, sample_hooks hooks) {
   team& all = in.all;
   const bool speaks = all.rank() == 0;
-  around.check = o.check;
-  around.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
+  hooks.check = o.check;
+  hooks.complain = [&](const contestant& one, std::size_t bytes, const std::string& wrong) {
     chorale::say(stderr, "{}: rank {}: {} {} over {}, {} bytes: {}\n", here.program, all.rank(),
                  one.operation, one.algorithm, one.transport, bytes, wrong);
   };
@@ -50,7 +50,7 @@ int measure_all(const program_options& o, const place& here, const place::known&
   if (o.check && !all.one_host())
     done.about.emplace_back("check", "barriers are not checked: ranks of several hosts have no common clock");
   if (!o.plan.empty()) {
-    done.rows = measure_set_ups(read_set_ups(o.plan), done.about, in, o.limit, around);
+    done.rows = measure_set_ups(read_set_ups(o.plan), done.about, in, o.limit, hooks);
   } else {
     buffers memory{std::max(o.limit.max_bytes, sizeof(float)), blocks_of(o.wanted.operations, all.size()),
                    o.fresh ? places_in_turns : 1};
@@ -60,7 +60,7 @@ int measure_all(const program_options& o, const place& here, const place::known&
         chorale::say(stderr, "{}: no algorithm is selected; --list shows the names\n", here.program);
       return 2;
     }
-    const auto rows = measure_selected(o, done.about, all, everyone, around);
+    const auto rows = measure_selected(o, done.about, all, everyone, hooks);
     done.rows = rows_of_result(rows);
     if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
       write_tuning(o.table, rows, all.size(), is.crowded);
@@ -152,9 +152,9 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
                         control.transport().oversubscribed()};
   facts about = say(is);
-  surroundings around;
-  if (here.prepare) here.prepare(control, about, around);
-  return measure_all(o, here, is, {group, all, watched_by}, about, std::move(around));
+  sample_hooks hooks;
+  if (here.prepare) here.prepare(control, about, hooks);
+  return measure_all(o, here, is, {group, all, watched_by}, about, std::move(hooks));
 }
 
 }  // namespace bench

@@ -28,7 +28,7 @@ struct place {
   std::string program;  ///< its name, for errors
   facts about;          ///< the program's own facts, printed before those of all such programs
   /// Called on each rank once it has a communicator that is not measured, if there is one. Collective.
-  std::function<void(chorale::communicator<>& control, facts& about, surroundings& around)> prepare{};
+  std::function<void(chorale::communicator<>& control, facts& about, sample_hooks& hooks)> prepare{};
   /// Facts known beforehand. If present, the ranks agree through their group, and only the measured
   /// communicators are made.
   struct known {

@@ -15,9 +15,9 @@ bool asked_for(const common_options& o, const std::string& operation) {
 }  // namespace
 
 std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
-                             const surroundings& around) {
+                             const sample_hooks& hooks) {
   const bool speaks = all.rank() == 0;
-  const bool with_floor = static_cast<bool>(around.floor);
+  const bool with_floor = static_cast<bool>(hooks.floor);
   std::size_t steps = 0;
   for (const auto& operation : all_operations()) {
     if (asked_for(o, operation)) steps += sizes_of(operation, o.limit).size();
@@ -29,10 +29,10 @@ std::vector<row> run_session(const common_options& o, const facts& about, team& 
     if (!asked_for(o, operation)) continue;
     const auto contestants = of(operation);
     if (contestants.empty()) continue;
-    if (speaks) print_head(operation, with_floor, around.check);
+    if (speaks) print_head(operation, with_floor, hooks.check);
     for (const auto bytes : sizes_of(operation, o.limit)) {
       shown.step(bytes == 0 ? operation : fmt::format("{} {} B", operation, bytes));
-      const auto rows = measure(contestants, bytes, all, o.limit, around);
+      const auto rows = measure(contestants, bytes, all, o.limit, hooks);
       shown.finish();
       if (speaks) print_rows(rows);
       result.insert(result.end(), rows.begin(), rows.end());

@@ -17,6 +17,6 @@ using field = std::function<std::vector<contestant*>(const std::string& operatio
 /// Performs the measurements of `o`; rank 0 prints. Collective.
 /// @returns all rows, on every rank.
 std::vector<row> run_session(const common_options& o, const facts& about, team& all, const field& of,
-                             const surroundings& around);
+                             const sample_hooks& hooks);
 
 }  // namespace bench

@@ -114,7 +114,7 @@ std::unique_ptr<contestant> enter_named(const set_up& of, const named_contestant
 }
 
 std::vector<result_row> measure_one(const set_up& of, const job& in, const limits& l,
-                                    const surroundings& around) {
+                                    const sample_hooks& hooks) {
   team& ranks = in.all;
   const std::size_t most =
       of.sizes.empty() ? sizeof(float) : *std::max_element(of.sizes.begin(), of.sizes.end());
@@ -139,7 +139,7 @@ std::vector<result_row> measure_one(const set_up& of, const job& in, const limit
   limits these = l;
   these.sizes = of.sizes;
   for (const auto bytes : field.empty() ? std::vector<std::size_t>{} : sizes_of(of.operation, these)) {
-    const auto rows = measure(field, bytes, ranks, these, around);
+    const auto rows = measure(field, bytes, ranks, these, hooks);
     if (ranks.rank() == 0) print_rows(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) result.push_back({of.name, names[i], rows[i]});
   }
@@ -167,7 +167,7 @@ std::vector<set_up> read_set_ups(const std::string& file) {
 }
 
 std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                        const job& in, const limits& l, const surroundings& around) {
+                                        const job& in, const limits& l, const sample_hooks& hooks) {
   const bool speaks = in.all.rank() == 0;
   if (speaks) print_preamble(about, l, false);
   const bool comparable = in.all.one_host();
@@ -178,9 +178,9 @@ std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, 
           "set-up \"{}\": the time to the last leaf needs ranks on one host, which share a clock", one.name));
     if (speaks) {
       chorale::say(stdout, "\n# set-up {}", one.name);
-      print_head(one.operation, false, around.check);
+      print_head(one.operation, false, hooks.check);
     }
-    const auto rows = measure_one(one, in, l, around);
+    const auto rows = measure_one(one, in, l, hooks);
     result.insert(result.end(), rows.begin(), rows.end());
   }
   return result;

@@ -42,6 +42,6 @@ std::vector<set_up> read_set_ups(const std::string& file);
 /// one that needs multicast) has no result, and rank 0 prints that.
 /// @returns the same on every rank.
 std::vector<result_row> measure_set_ups(const std::vector<set_up>& all_of_them, const facts& about,
-                                        const job& in, const limits& l, const surroundings& around);
+                                        const job& in, const limits& l, const sample_hooks& hooks);
 
 }  // namespace bench

@@ -184,9 +184,9 @@ int run(const figure& one, options& o) {
       {"device", fmt::format("{} ({})", chosen.device.name, chosen.why)},
       {"waiting",
        control.transport().oversubscribed() ? "ranks outnumber cores: yielding" : "each rank has a core"}};
-  bench::surroundings around;
-  around.check = o.check;
-  around.complain = [&](const bench::contestant& who, std::size_t bytes, const std::string& wrong) {
+  bench::sample_hooks hooks;
+  hooks.check = o.check;
+  hooks.complain = [&](const bench::contestant& who, std::size_t bytes, const std::string& wrong) {
     chorale::say(stderr, "chorale-points: rank {}: {} {} over {}, {} bytes: {}\n", all.rank(), who.operation,
                  who.algorithm, who.transport, bytes, wrong);
   };
@@ -196,7 +196,7 @@ int run(const figure& one, options& o) {
   document["rows"] = nlohmann::ordered_json::array();
   int wrong = 0;
   for (const std::size_t bytes : sizes) {
-    const auto rows = bench::measure(field, bytes, all, o.limit, around);
+    const auto rows = bench::measure(field, bytes, all, o.limit, hooks);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       document["rows"].push_back(put(one, made[i], rows[i], all.size(), speaks));
       wrong += rows[i].wrong.value_or(0);

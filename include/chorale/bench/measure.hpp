@@ -38,7 +38,7 @@ struct row {
 };
 
 /// Actions before and between samples.
-struct surroundings {
+struct sample_hooks {
   bool check = false;  ///< compare results with known ones before the samples
   /// Returns one sample of the flag floor in seconds; called by all ranks between samples, unless empty.
   std::function<double()> floor;
@@ -116,14 +116,14 @@ inline row summarize(const contestant& one, std::size_t bytes, const plan& p, co
 
 /// Measures the contestants of one operation at one size. Collective; the rows are valid on every rank.
 inline std::vector<row> measure(std::span<contestant* const> of, std::size_t bytes, team& all,
-                                const limits& l, const surroundings& around) {
+                                const limits& l, const sample_hooks& hooks) {
   std::vector<plan> plans;
   std::vector<std::optional<int>> wrong(of.size());
   int rounds = 0;
   for (std::size_t c = 0; c < of.size(); ++c) {
-    if (around.check) {
+    if (hooks.check) {
       const std::string found = of[c]->check(bytes, all);
-      if (!found.empty() && around.complain) around.complain(*of[c], bytes, found);
+      if (!found.empty() && hooks.complain) hooks.complain(*of[c], bytes, found);
       double ranks = found.empty() ? 0 : 1;
       all.sum({&ranks, 1});
       wrong[c] = static_cast<int>(ranks);
@@ -143,18 +143,18 @@ inline std::vector<row> measure(std::span<contestant* const> of, std::size_t byt
       seconds[c].in_calls.push_back(of[c]->run(bytes, plans[c].calls));
       seconds[c].in_all.push_back(seconds_since(begin));
     }
-    if (around.floor) {
+    if (hooks.floor) {
       of.front()->meet();
-      floor.push_back(1e6 * around.floor());
+      floor.push_back(1e6 * hooks.floor());
     }
   }
   // Known on ranks 0 and 1; zero on the others.
-  const double floor_median = around.floor ? all.max(median(floor)) : 0;
+  const double floor_median = hooks.floor ? all.max(median(floor)) : 0;
   std::vector<row> rows;
   for (std::size_t c = 0; c < of.size(); ++c) {
     rows.push_back(detail::summarize(*of[c], bytes, plans[c], seconds[c], all));
     rows.back().wrong = wrong[c];
-    if (around.floor) rows.back().floor = floor_median;
+    if (hooks.floor) rows.back().floor = floor_median;
   }
   return rows;
 }

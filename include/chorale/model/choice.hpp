@@ -22,7 +22,7 @@ struct entrant {
 };
 
 /// Where calls are made.
-struct surroundings {
+struct call_context {
   situation here;
   int rank = 0;            ///< of the caller; rank 0 prints its choices if config::explain asks for it
   bool is_rooted = false;  ///< calls have a root
@@ -44,7 +44,7 @@ class choice {
 
   [[nodiscard]] bool is_made() const noexcept { return !rules_.empty(); }
   /// Chooses among `entrants`, at least one; their numbers count from 0.
-  void make(const config& settings, const surroundings& around, std::vector<entrant> entrants);
+  void make(const config& settings, const call_context& context, std::vector<entrant> entrants);
 
   /// The lane of calls of `bytes`. `keeps_bits`: all algorithms give the same bits, so that all may be
   /// chosen; otherwise only those with the bits of the table's choice.
@@ -92,7 +92,7 @@ class choice {
   std::vector<entrant> entrants_;
   std::vector<int> suitable_;  ///< numbers of the algorithms that can be chosen
   std::shared_ptr<const tuning_table> table_;
-  surroundings around_;
+  call_context context_;
   bool says_ = false;
 };
 

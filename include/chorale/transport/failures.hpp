@@ -63,7 +63,7 @@ class kept_failure {
 class failures {
  public:
   /// The objects that it uses, which outlive it.
-  struct surroundings {
+  struct collaborators {
     const membership& group;
     const dependents& windows;
     call_record& calls;
@@ -72,7 +72,7 @@ class failures {
     liveness& lives;
     endpoint_user& user;
   };
-  explicit failures(const surroundings& around);
+  explicit failures(const collaborators& with);
 
   // What is known.
   [[nodiscard]] bool is_poisoned() const noexcept { return static_cast<bool>(failure_); }

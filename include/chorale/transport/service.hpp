@@ -8,7 +8,7 @@
 #include <mutex>
 
 #include <chorale/core/config.hpp>
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 
 namespace chorale::transport {
@@ -20,14 +20,14 @@ class service_lock {
  public:
   void lock() {
     if (!shared_ || take_again()) return;
-    if (surroundings::replaced() != nullptr) [[unlikely]]
+    if (system_services::replaced() != nullptr) [[unlikely]]
       give_way_until_free();
     mutex_.lock();
     own();
   }
   bool try_lock() {
     if (!shared_ || take_again()) return true;
-    if (surroundings::replaced() != nullptr && !is_free()) [[unlikely]]
+    if (system_services::replaced() != nullptr && !is_free()) [[unlikely]]
       return false;
     if (!mutex_.try_lock()) return false;
     own();
@@ -44,12 +44,12 @@ class service_lock {
  private:
   // Relaxed suffices: only the owner can find its own identity here, whatever other threads see.
   bool take_again() noexcept {
-    if (owner_.load(std::memory_order_relaxed) != surroundings::this_flow()) return false;
+    if (owner_.load(std::memory_order_relaxed) != system_services::this_flow()) return false;
     ++depth_;
     return true;
   }
   void own() noexcept {
-    owner_.store(surroundings::this_flow(), std::memory_order_relaxed);
+    owner_.store(system_services::this_flow(), std::memory_order_relaxed);
     depth_ = 1;
   }
   // Needed for fibers of one thread, which a mutex cannot distinguish.

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
 #include "homes.hpp"
@@ -10,7 +10,7 @@ namespace chorale::transport {
 
 observed_calls::observed_calls(call_record& calls, observed_communicator who,
                                std::function<std::uint64_t()> resent)
-    : calls_(&calls), who_(std::move(who)), flow_(surroundings::this_flow()), resent_(std::move(resent)) {
+    : calls_(&calls), who_(std::move(who)), flow_(system_services::this_flow()), resent_(std::move(resent)) {
   open_.reserve(8);
   homes::all().enter(flow_, who_);  // last, since it can fail and only the destructor undoes it
 }

@@ -31,13 +31,13 @@ enum class simulated_process { running, stopped, gone };
 
 /// A simulation's replacement for the system's random numbers, helper threads and host, for a thread whose
 /// time it has replaced too (core/clock.hpp). Such threads call its functions.
-class surroundings {
+class system_services {
  public:
   /// The calling thread's replacement; null if it uses the system.
-  [[nodiscard]] static surroundings* replaced() noexcept { return replaced_; }
+  [[nodiscard]] static system_services* replaced() noexcept { return replaced_; }
   /// Sets the calling thread's replacement and returns the previous one.
-  static surroundings* replace(surroundings* by) noexcept {
-    surroundings* const before = replaced_;
+  static system_services* replace(system_services* by) noexcept {
+    system_services* const before = replaced_;
     replaced_ = by;
     return before;
   }
@@ -58,13 +58,13 @@ class surroundings {
   [[nodiscard]] virtual simulated_process state_of(std::int64_t process) const noexcept = 0;
 
  protected:
-  surroundings() = default;
-  surroundings(const surroundings&) = default;
-  surroundings& operator=(const surroundings&) = default;
-  ~surroundings() = default;
+  system_services() = default;
+  system_services(const system_services&) = default;
+  system_services& operator=(const system_services&) = default;
+  ~system_services() = default;
 
  private:
-  [[gnu::tls_model("initial-exec")]] static constinit thread_local surroundings* replaced_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local system_services* replaced_;
 };
 
 }  // namespace chorale

@@ -1,7 +1,7 @@
 #include <unistd.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/core/surroundings.hpp>
+#include <chorale/core/system_services.hpp>
 #include <chorale/core/uncancellable.hpp>
 
 #include "entropy.hpp"
@@ -25,10 +25,10 @@ class thread_helper final : public helper {
 
 }  // namespace
 
-constinit thread_local surroundings* surroundings::replaced_ = nullptr;
+constinit thread_local system_services* system_services::replaced_ = nullptr;
 
 std::uint64_t unguessable_word() {
-  if (surroundings* const instead = surroundings::replaced()) return instead->random_word();
+  if (system_services* const instead = system_services::replaced()) return instead->random_word();
   std::uint64_t word = 0;
   if (getentropy(&word, sizeof word) != 0)
     throw error(errc::unsupported,
@@ -38,7 +38,8 @@ std::uint64_t unguessable_word() {
 }
 
 std::unique_ptr<helper> start_helper(std::function<void()> work) {
-  if (surroundings* const instead = surroundings::replaced()) return instead->start_helper(std::move(work));
+  if (system_services* const instead = system_services::replaced())
+    return instead->start_helper(std::move(work));
   return std::make_unique<thread_helper>(std::move(work));
 }
 
