@@ -46,8 +46,8 @@ chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id no
                                        const std::vector<std::size_t>& lengths) {
   const int ranks = net.size();
   std::vector<std::vector<std::byte>> out, in;
-  std::vector<chorale::transfer::going> going;
-  std::vector<chorale::transfer::coming> coming;
+  std::vector<chorale::transfer::outbound_message> sends;
+  std::vector<chorale::transfer::inbound_message> receives;
   for (const std::size_t length : lengths) {
     const std::size_t shift = length % 7;
     for (int d = 1; d < ranks; ++d) {
@@ -56,13 +56,13 @@ chorale::task<> everybody_to_everybody(rc_send_receive& net, chorale::call_id no
       auto& source = out.emplace_back(length + shift + 1);
       for (std::size_t i = 0; i < length; i = next(i, length))
         source[i + shift] = value(net.rank(), to, length, i);
-      going.push_back({to, span{source}.subspan(shift, length)});
+      sends.push_back({to, span{source}.subspan(shift, length)});
       auto& place = in.emplace_back(length + shift + 1, std::byte{0xee});
-      coming.push_back({from, std::span{place}.subspan(shift, length)});
+      receives.push_back({from, std::span{place}.subspan(shift, length)});
     }
   }
-  co_await chorale::transfer::move(net, now, going, coming);
-  for (const auto& one : coming) {
+  co_await chorale::transfer::exchange_all(net, now, sends, receives);
+  for (const auto& one : receives) {
     for (std::size_t i = 0; i < one.bytes.size(); i = next(i, one.bytes.size()))
       if (one.bytes[i] != value(one.from, net.rank(), one.bytes.size(), i))
         throw std::runtime_error("byte " + std::to_string(i) + " of " + std::to_string(one.bytes.size()) +

@@ -80,16 +80,18 @@ TEST_CASE("memory that a device refuses is sent from and received into through b
         };
         const int next = (comm.rank() + 1) % 3;
         const int last = (comm.rank() + 2) % 3;
-        std::vector<chorale::transfer::going> going;
-        std::vector<chorale::transfer::coming> coming;
+        std::vector<chorale::transfer::outbound_message> sends;
+        std::vector<chorale::transfer::inbound_message> receives;
         for (const std::size_t length : lengths) {
           const auto source = place(length, 0);
           for (std::size_t i = 0; i < length; ++i) source[i] = value(comm.rank(), length, i);
-          going.push_back({next, source});
-          coming.push_back({last, place(length, 1)});
+          sends.push_back({next, source});
+          receives.push_back({last, place(length, 1)});
         }
-        in_call(comm, [&](auto& net, auto now) { return chorale::transfer::move(net, now, going, coming); });
-        for (const auto& one : coming)
+        in_call(comm, [&](auto& net, auto now) {
+          return chorale::transfer::exchange_all(net, now, sends, receives);
+        });
+        for (const auto& one : receives)
           for (std::size_t i = 0; i < one.bytes.size(); ++i)
             if (one.bytes[i] != value(last, one.bytes.size(), i))
               throw std::runtime_error("byte " + std::to_string(i) + " of " +

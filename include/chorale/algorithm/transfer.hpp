@@ -126,27 +126,28 @@ template <mailbox_transport Net, arrived_message Message>
 }
 
 /// A message that this rank sends in a step.
-struct going {
+struct outbound_message {
   int to;                            ///< rank
   std::span<const std::byte> bytes;  ///< unchanged until the step is over
 };
 /// A message that this rank receives in a step.
-struct coming {
+struct inbound_message {
   int from;                    ///< rank
   std::span<std::byte> bytes;  ///< filled when the step is over
 };
 
 /// Transfers all messages of a step: posts the receives, then the sends, then waits for all.
 template <message_transport Net>
-task<> move(Net& net, call_id now, std::span<const going> out, std::span<const coming> in) {
-  std::vector<decltype(net.post_receive(0, now, std::span<std::byte>{}))> taking;
-  std::vector<decltype(net.post_send(0, now, std::span<const std::byte>{}))> giving;
-  taking.reserve(in.size());
-  giving.reserve(out.size());
-  for (const coming& one : in) taking.push_back(net.post_receive(one.from, now, one.bytes));
-  for (const going& one : out) giving.push_back(net.post_send(one.to, now, one.bytes));
-  for (const going& one : out) co_await net.sent(one.to, now);
-  for (const coming& one : in) co_await net.received(one.from, now);
+task<> exchange_all(Net& net, call_id now, std::span<const outbound_message> out,
+                    std::span<const inbound_message> in) {
+  std::vector<decltype(net.post_receive(0, now, std::span<std::byte>{}))> posted_receives;
+  std::vector<decltype(net.post_send(0, now, std::span<const std::byte>{}))> posted_sends;
+  posted_receives.reserve(in.size());
+  posted_sends.reserve(out.size());
+  for (const inbound_message& one : in) posted_receives.push_back(net.post_receive(one.from, now, one.bytes));
+  for (const outbound_message& one : out) posted_sends.push_back(net.post_send(one.to, now, one.bytes));
+  for (const outbound_message& one : out) co_await net.sent(one.to, now);
+  for (const inbound_message& one : in) co_await net.received(one.from, now);
 }
 
 /// `bytes` for `net.send` to several ranks: staged only once if the transport can.
@@ -252,7 +253,7 @@ template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   if constexpr (message_transport<Net>) {
     if (transfer::is_whole(net, out.size())) {
-      const auto giving = net.post_send(to, now, out);
+      const auto posted = net.post_send(to, now, out);
       co_await net.sent(to, now);
       co_return;
     }
@@ -277,7 +278,7 @@ template <mailbox_transport Net>
 task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
     if (transfer::is_whole(net, in.size())) {
-      const auto taking = net.post_receive(from, now, in);
+      const auto posted = net.post_receive(from, now, in);
       co_await net.received(from, now);
       co_return;
     }
@@ -324,10 +325,10 @@ task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int f
             std::span<std::byte> in) {
   if constexpr (message_transport<Net>) {
     if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
-      const going one_out{to, out};
-      const coming one_in{from, in};
-      co_await transfer::move(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
-                              std::span{&one_in, in.empty() ? 0U : 1U});
+      const outbound_message one_out{to, out};
+      const inbound_message one_in{from, in};
+      co_await transfer::exchange_all(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
+                                      std::span{&one_in, in.empty() ? 0U : 1U});
       co_return;
     }
   }

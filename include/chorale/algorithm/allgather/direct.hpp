@@ -47,13 +47,13 @@ struct direct {
     if constexpr (message_transport<Net>) {
       // All ranks know all sizes, so they choose alike.
       if (transfer::is_whole(net, all.layout().largest())) {
-        std::vector<transfer::going> going;
-        std::vector<transfer::coming> coming;
+        std::vector<transfer::outbound_message> sends;
+        std::vector<transfer::inbound_message> receives;
         for (int d = 1; d < net.size(); ++d) {
-          going.push_back({at_distance(net, d), mine});
-          coming.push_back({at_distance(net, -d), all[at_distance(net, -d)]});
+          sends.push_back({at_distance(net, d), mine});
+          receives.push_back({at_distance(net, -d), all[at_distance(net, -d)]});
         }
-        co_await transfer::move(net, now, going, coming);
+        co_await transfer::exchange_all(net, now, sends, receives);
         co_return;
       }
     }

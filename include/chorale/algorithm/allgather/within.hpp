@@ -96,14 +96,14 @@ task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
       using sources = std::array<std::span<const std::byte>, 2>;
       using places = std::array<std::span<std::byte>, 2>;
       const bool is_long = transfer::is_whole(net, out.size());
-      std::vector<transfer::going> going;
-      std::vector<transfer::coming> coming;
+      std::vector<transfer::outbound_message> sends;
+      std::vector<transfer::inbound_message> receives;
       for (const auto part :
            is_long ? sources{out.head, out.tail} : sources{out.read(0, out.size(), together)})
-        if (!part.empty()) going.push_back({to, part});
+        if (!part.empty()) sends.push_back({to, part});
       for (const auto part : apart.empty() ? places{in.head, in.tail} : places{apart})
-        if (!part.empty()) coming.push_back({from, part});
-      co_await transfer::move(net, now, going, coming);
+        if (!part.empty()) receives.push_back({from, part});
+      co_await transfer::exchange_all(net, now, sends, receives);
       in.write(0, apart);
       co_return;
     }

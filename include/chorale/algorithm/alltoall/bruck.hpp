@@ -129,8 +129,8 @@ requires(Radix >= 2) struct bruck_k {
     for (const load& one : loads) total += one.total();
     std::vector<std::byte> out_of(total);
     std::vector<std::byte> into(total);
-    std::vector<transfer::going> out;
-    std::vector<transfer::coming> in;
+    std::vector<transfer::outbound_message> out;
+    std::vector<transfer::inbound_message> in;
     std::size_t at = 0;
     for (const load& one : loads) {
       const int i = static_cast<int>(out.size());
@@ -139,7 +139,7 @@ requires(Radix >= 2) struct bruck_k {
       one.pack(0, std::span{out_of}.subspan(at, one.total()));
       at += one.total();
     }
-    co_await transfer::move(net, now, out, in);
+    co_await transfer::exchange_all(net, now, out, in);
     for (std::size_t i = 0; i < loads.size(); ++i) loads[i].unpack(0, in[i].bytes);
   }
 };

@@ -58,13 +58,13 @@ struct direct {
       most = std::max(most, std::max(outgoing(r).size(), incoming(r).size()));
     if constexpr (message_transport<Net>) {
       if (transfer::is_whole(net, most)) {
-        std::vector<transfer::going> going;
-        std::vector<transfer::coming> coming;
+        std::vector<transfer::outbound_message> sends;
+        std::vector<transfer::inbound_message> receives;
         for (int d = 1; d < net.size(); ++d) {
-          going.push_back({at_distance(net, d), outgoing(at_distance(net, d))});
-          coming.push_back({at_distance(net, -d), incoming(at_distance(net, -d))});
+          sends.push_back({at_distance(net, d), outgoing(at_distance(net, d))});
+          receives.push_back({at_distance(net, -d), incoming(at_distance(net, -d))});
         }
-        co_await transfer::move(net, now, going, coming);
+        co_await transfer::exchange_all(net, now, sends, receives);
         co_return;
       }
     }

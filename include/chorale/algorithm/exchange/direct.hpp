@@ -70,10 +70,11 @@ struct direct {
       }
     }
     if constexpr (message_transport<Net>) {
-      std::vector<transfer::going> going;
-      std::vector<transfer::coming> coming;
-      for (const neighbour& n : work.around) n.add_whole(net, going, coming);
-      if (!going.empty() || !coming.empty()) co_await transfer::move(net, now, going, coming);
+      std::vector<transfer::outbound_message> whole_out;
+      std::vector<transfer::inbound_message> whole_in;
+      for (const neighbour& n : work.around) n.add_whole(net, whole_out, whole_in);
+      if (!whole_out.empty() || !whole_in.empty())
+        co_await transfer::exchange_all(net, now, whole_out, whole_in);
     }
     if constexpr (one_sided_transport<Net>) {
       for (const neighbour& n : work.around)

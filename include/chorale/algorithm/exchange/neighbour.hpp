@@ -224,7 +224,8 @@ class neighbour {
 
   /// Adds the messages that the transport sends whole. Precondition: both streams are complete.
   template <mailbox_transport Net>
-  void add_whole(const Net& net, std::vector<transfer::going>& out, std::vector<transfer::coming>& in) const {
+  void add_whole(const Net& net, std::vector<transfer::outbound_message>& out,
+                 std::vector<transfer::inbound_message>& in) const {
     for (const outgoing& message : sends_)
       if (transfer::is_whole(net, message.bytes.size())) out.push_back({peer_, message.bytes});
     for (const incoming& message : takes_)
