@@ -27,7 +27,7 @@ std::vector<std::string> names_of(const std::vector<entrant>& all, const std::ve
   return names;
 }
 
-bool says_the_same(const choice::lane& a, const choice::lane& b) {
+bool says_the_same(const choice::range_choice& a, const choice::range_choice& b) {
   return a.algorithm == b.algorithm && a.why == b.why;
 }
 
@@ -57,7 +57,7 @@ void choice::make(const config& settings, const call_context& context, std::vect
          has_sizes ? trial_limits(from, by_table.up_to) : std::vector{by_table.up_to}) {
       rule& r = rules_.emplace_back();
       r.up_to = up_to;
-      for (lane* one : {&r.any, &r.alike}) {
+      for (range_choice* one : {&r.any, &r.alike}) {
         one->algorithm = suitable_[static_cast<std::size_t>(by_table.algorithm)];
         one->settled = !tries;
         one->why = by_table.why;
@@ -70,19 +70,21 @@ void choice::make(const config& settings, const call_context& context, std::vect
     if (i == 0 || !says_the_same(rules_[i - 1].any, rules_[i].any)) say(rules_[i].any);
 }
 
-std::size_t choice::rule_of(const lane& in) const noexcept {
+std::size_t choice::rule_of(const range_choice& in) const noexcept {
   std::size_t at = 0;
   while (&rules_[at].any != &in && &rules_[at].alike != &in) ++at;
   return at;
 }
 
 /// The table's choice first, then the winners for neighbouring sizes, then the others in the table's order.
-std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
+std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) const {
   const std::size_t at = rule_of(in);
-  const auto lane_of = [&](const rule& r) -> const lane& { return &in == &rules_[at].any ? r.any : r.alike; };
+  const auto counterpart = [&](const rule& r) -> const range_choice& {
+    return &in == &rules_[at].any ? r.any : r.alike;
+  };
   std::vector<int> found{in.algorithm};
   const auto add_winner = [&](const rule& r) {
-    if (lane_of(r).settled) add_once(found, lane_of(r).algorithm);
+    if (counterpart(r).settled) add_once(found, counterpart(r).algorithm);
   };
   if (at > 0) add_winner(rules_[at - 1]);
   if (at + 1 < rules_.size()) add_winner(rules_[at + 1]);
@@ -99,7 +101,7 @@ std::vector<int> choice::contenders(const lane& in, std::size_t bytes) const {
   return found;
 }
 
-int choice::next(lane& in, std::size_t bytes) {
+int choice::next(range_choice& in, std::size_t bytes) {
   if (in.settled) return in.algorithm;
   if (!in.running) {
     auto found = contenders(in, bytes);
@@ -113,7 +115,7 @@ int choice::next(lane& in, std::size_t bytes) {
   return in.running->contender();
 }
 
-bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
+bool choice::took(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
                   bool is_apart) {
   if (!in.running) return false;
   // Where ranks share cores, a rank that gets a core may find the message of a root that was ahead: such a
@@ -127,7 +129,7 @@ bool choice::took(lane& in, std::size_t bytes, clock::time_point begin, clock::t
   return in.running->round_is_over();
 }
 
-std::string choice::judge(lane& in, std::size_t bytes) {
+std::string choice::judge(range_choice& in, std::size_t bytes) {
   in.running->judge();
   // The time of adding up is no call's time.
   in.ended = {};
@@ -144,11 +146,11 @@ std::string choice::judge(lane& in, std::size_t bytes) {
 }
 
 std::string choice::explain(std::size_t bytes) {
-  const lane& found = of(bytes, true);
+  const range_choice& found = of(bytes, true);
   return entrants_[static_cast<std::size_t>(found.algorithm)].name + ": " + found.why;
 }
 
-void choice::say(const lane& of) const {
+void choice::say(const range_choice& of) const {
   const std::size_t at = rule_of(of);
   // Sizes with trials of their own that begin alike share a line.
   std::size_t last = at;

@@ -42,7 +42,8 @@ choice made(const chorale::config& settings, const chorale::model::call_context&
 /// On one rank: makes calls until the trial is over, `apart` after each other, each taking the time that
 /// `cost` returns.
 template <class Cost>
-std::multiset<int> settle(choice& all, choice::lane& in, std::size_t bytes, Cost cost, duration apart = 0ns) {
+std::multiset<int> settle(choice& all, choice::range_choice& in, std::size_t bytes, Cost cost,
+                          duration apart = 0ns) {
   std::multiset<int> served;
   instant now{1s};
   while (!in.settled) {
@@ -60,31 +61,31 @@ std::multiset<int> settle(choice& all, choice::lane& in, std::size_t bytes, Cost
 
 TEST_CASE("the table's choice serves until a trial has found a faster algorithm", "[choice]") {
   choice all = made({}, crowded(operation::allgather), allgathers());
-  auto& lane = all.of(1 << 20, true);
+  auto& range = all.of(1 << 20, true);
   CHECK_FALSE(all.is_trying());
   CHECK(all.explain(1 << 20).find("in a trial of ") == std::string::npos);
-  const auto served = settle(all, lane, 1 << 20, [](int number) { return number == 3 ? 1ms : 2ms; });
-  CHECK(lane.settled);
-  CHECK(lane.algorithm == 3);
+  const auto served = settle(all, range, 1 << 20, [](int number) { return number == 3 ? 1ms : 2ms; });
+  CHECK(range.settled);
+  CHECK(range.algorithm == 3);
   CHECK(served.count(3) > 1);
   CHECK_FALSE(all.is_trying());
-  CHECK(all.next(lane, 1 << 20) == 3);
+  CHECK(all.next(range, 1 << 20) == 3);
   CHECK(all.explain(1 << 20).rfind("ring: ", 0) == 0);
   CHECK(all.explain(1 << 20).find("in a trial of ") != std::string::npos);
   // Other sizes have separate trials.
   CHECK_FALSE(all.of(64, true).settled);
   CHECK_FALSE(all.of((1 << 20) + 1, true).settled);
-  CHECK(&all.of(700 << 10, true) == &lane);
+  CHECK(&all.of(700 << 10, true) == &range);
 }
 
 TEST_CASE("the best contender wins on a machine unlike that of the table, too", "[choice]") {
   for (int best = 0; best < 5; ++best) {
     for (const std::size_t bytes : {std::size_t{4}, std::size_t{1024}, std::size_t{65536}}) {
       choice all = made({}, crowded(operation::allgather), allgathers());
-      auto& lane = all.of(bytes, true);
-      settle(all, lane, bytes, [&](int number) { return duration{number == best ? 10us : 14us}; });
+      auto& range = all.of(bytes, true);
+      settle(all, range, bytes, [&](int number) { return duration{number == best ? 10us : 14us}; });
       INFO(bytes << " bytes");
-      CHECK(lane.algorithm == best);
+      CHECK(range.algorithm == best);
     }
   }
 }
@@ -117,10 +118,10 @@ TEST_CASE("there is no trial of one contender, on one rank, or if trials are off
   CHECK(made(settings, crowded(operation::allgather), allgathers()).of(8, true).settled);
   // No other entrant has the bits of the first, which is found at the first call.
   choice all = made({}, crowded(operation::allreduce), {{"mine::a", 0}, {"mine::b", 0}});
-  auto& lane = all.of(8, false);
-  CHECK_FALSE(lane.settled);
-  CHECK(all.next(lane, 8) == lane.algorithm);
-  CHECK(lane.settled);
+  auto& range = all.of(8, false);
+  CHECK_FALSE(range.settled);
+  CHECK(all.next(range, 8) == range.algorithm);
+  CHECK(range.settled);
   CHECK_FALSE(all.is_trying());
 }
 
@@ -155,10 +156,10 @@ TEST_CASE("winners for neighbouring sizes take part", "[choice]") {
   for (const bool won_beside : {false, true}) {
     choice all = made(settings, crowded(operation::alltoall), alltoalls);
     if (won_beside) settle(all, all.of(65536, true), 65536, fastest_is_bruck);
-    auto& lane = all.of(131072, true);
-    const auto served = settle(all, lane, 131072, fastest_is_bruck);
+    auto& range = all.of(131072, true);
+    const auto served = settle(all, range, 131072, fastest_is_bruck);
     CHECK((served.count(2) != 0) == won_beside);
-    CHECK((lane.algorithm == 2) == won_beside);
+    CHECK((range.algorithm == 2) == won_beside);
   }
   std::filesystem::remove(file);
 }
@@ -168,25 +169,25 @@ TEST_CASE("where ranks share cores, the time between calls with a root counts", 
   const auto in_call = [](int number) { return duration{number == 0 ? 1us : 10us}; };
   for (const bool rooted : {false, true}) {
     choice all = made({}, crowded(operation::broadcast, rooted), {{"mine::a"}, {"mine::b"}});
-    auto& lane = all.of(64, true);
+    auto& range = all.of(64, true);
     instant now{1s};
     int before = 0;
-    while (!lane.settled) {
-      const int serving = all.next(lane, 64);
+    while (!range.settled) {
+      const int serving = all.next(range, 64);
       const instant begin = now + (before == 0 ? 50us : 5us);
       now = begin + in_call(serving);
       before = serving;
-      if (all.took(lane, 64, begin, now, true)) static_cast<void>(all.judge(lane, 64));
+      if (all.took(range, 64, begin, now, true)) static_cast<void>(all.judge(range, 64));
     }
-    CHECK(lane.algorithm == (rooted ? 1 : 0));
+    CHECK(range.algorithm == (rooted ? 1 : 0));
   }
 }
 
 TEST_CASE("calls that run after the end of a trial use its result", "[choice]") {
   choice all = made({}, crowded(operation::allgather), allgathers());
-  auto& lane = all.of(64, true);
-  settle(all, lane, 64, [](int number) { return duration{number == 2 ? 1us : 9us}; });
-  CHECK(all.next(lane, 64) == 2);
-  CHECK_FALSE(all.took(lane, 64, instant{1s}, instant{2s}, true));
-  CHECK(lane.algorithm == 2);
+  auto& range = all.of(64, true);
+  settle(all, range, 64, [](int number) { return duration{number == 2 ? 1us : 9us}; });
+  CHECK(all.next(range, 64) == 2);
+  CHECK_FALSE(all.took(range, 64, instant{1s}, instant{2s}, true));
+  CHECK(range.algorithm == 2);
 }

@@ -95,7 +95,7 @@ struct automatic {
   template <tunable_transport Net, class... Arguments>
   [[gnu::always_inline]] static task<> run(Net& net, call_id now, const Arguments&... arguments) {
     model::choice& all = choice_for(net);
-    model::choice::lane& mine =
+    model::choice::range_choice& mine =
         all.of(detail::payload_of(arguments...), (detail::keeps_bits(arguments) && ...));
     if (!mine.settled) [[unlikely]] {
       all.ran(-1);
@@ -161,7 +161,7 @@ struct automatic {
 
   /// Serves a call of a trial, or one that was made during a trial but runs after its end.
   template <class Net, class... Arguments>
-  static task<> try_out(Net& net, call_id now, model::choice::lane& here, Arguments... arguments) {
+  static task<> try_out(Net& net, call_id now, model::choice::range_choice& here, Arguments... arguments) {
     model::choice& all = choice_for(net);
     const std::size_t bytes = detail::payload_of(arguments...);
     const int serving = all.next(here, bytes);

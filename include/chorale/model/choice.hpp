@@ -33,8 +33,8 @@ struct call_context {
 /// Not thread-safe.
 class choice {
  public:
-  /// The state of a range of sizes.
-  struct lane {
+  /// The choice for a range of sizes.
+  struct range_choice {
     int algorithm = 0;               ///< the final choice once it is settled, before that the table's
     bool settled = false;            ///< else the next call belongs to a trial
     std::unique_ptr<trial> running;  ///< the trial, from the first call until it is settled
@@ -46,21 +46,21 @@ class choice {
   /// Chooses among `entrants`, at least one; their numbers count from 0.
   void make(const config& settings, const call_context& context, std::vector<entrant> entrants);
 
-  /// The lane of calls of `bytes`. `keeps_bits`: all algorithms give the same bits, so that all may be
+  /// The choice for calls of `bytes`. `keeps_bits`: all algorithms give the same bits, so that all may be
   /// chosen; otherwise only those with the bits of the table's choice.
-  [[nodiscard]] lane& of(std::size_t bytes, bool keeps_bits) noexcept {
+  [[nodiscard]] range_choice& of(std::size_t bytes, bool keeps_bits) noexcept {
     rule* r = rules_.data();
     while (bytes > r->up_to) ++r;
     return keeps_bits || is_free_ ? r->any : r->alike;
   }
-  /// The algorithm for the next call of a lane; may begin a trial.
-  [[nodiscard]] int next(lane& in, std::size_t bytes);
+  /// The algorithm for the next call of a range; may begin a trial.
+  [[nodiscard]] int next(range_choice& in, std::size_t bytes);
   /// Reports a call. `is_apart`: the rank did nothing else from `begin` to `end`. @returns whether the ranks
   /// must add up `in.running->times()`, and then call `judge`.
-  [[nodiscard]] bool took(lane& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
+  [[nodiscard]] bool took(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
                           bool is_apart);
   /// The ranks have added up the times. @returns the result of the trial, empty if it goes on.
-  [[nodiscard]] std::string judge(lane& in, std::size_t bytes);
+  [[nodiscard]] std::string judge(range_choice& in, std::size_t bytes);
 
   /// Whether a trial is under way.
   [[nodiscard]] bool is_trying() const noexcept { return running_ != 0; }
@@ -78,12 +78,12 @@ class choice {
   /// Messages of at most `up_to` bytes.
   struct rule {
     std::size_t up_to = 0;
-    lane any;    ///< results have the same bits whatever the algorithm, or may differ
-    lane alike;  ///< results must have the bits of the table's choice
+    range_choice any;    ///< results have the same bits whatever the algorithm, or may differ
+    range_choice alike;  ///< results must have the bits of the table's choice
   };
-  [[nodiscard]] std::vector<int> contenders(const lane& in, std::size_t bytes) const;
-  [[nodiscard]] std::size_t rule_of(const lane& in) const noexcept;
-  void say(const lane& of) const;
+  [[nodiscard]] std::vector<int> contenders(const range_choice& in, std::size_t bytes) const;
+  [[nodiscard]] std::size_t rule_of(const range_choice& in) const noexcept;
+  void say(const range_choice& of) const;
 
   std::vector<rule> rules_;
   bool is_free_ = false;  ///< no call must have the bits of the table's choice

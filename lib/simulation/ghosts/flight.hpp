@@ -77,7 +77,7 @@ class flight_list {
 };
 
 /// A pool of flights with stable addresses.
-class hangar {
+class flight_pool {
  public:
   [[nodiscard]] flight& take() {
     if (free_ == nullptr) return all_.add();

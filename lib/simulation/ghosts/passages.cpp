@@ -93,7 +93,7 @@ void passages::arrive(flight& one) {
   if (one.is_signalled())
     at<&passages::complete>(confirmed.completed, one);
   else if (!one.is_kept())
-    hangar_.give_back(one);
+    flights_.give_back(one);
 }
 
 void passages::bring_back(flight& one) {
@@ -105,7 +105,7 @@ void passages::bring_back(flight& one) {
 
 void passages::complete(flight& one) {
   then_.completed(one);
-  hangar_.give_back(one);
+  flights_.give_back(one);
 }
 
 }  // namespace chorale::simulation::ghosts

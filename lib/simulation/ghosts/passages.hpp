@@ -29,9 +29,9 @@ class passages {
   passages(const passages&) = delete;
   passages& operator=(const passages&) = delete;
 
-  [[nodiscard]] flight& begin() { return hangar_.take(); }
+  [[nodiscard]] flight& begin() { return flights_.take(); }
   /// The receiver no longer needs the message, which it had kept.
-  void end(flight& one) noexcept { hangar_.give_back(one); }
+  void end(flight& one) noexcept { flights_.give_back(one); }
   /// The doorbell rings.
   void send(flight& one, instant rung);
   /// Sets the time; no later call sends before it.
@@ -68,7 +68,7 @@ class passages {
   std::vector<adapter> adapters_;
   agenda& queue_;
   events then_;
-  hangar hangar_;
+  flight_pool flights_;
   instant now_{};
   std::uint64_t messages_ = 0;
 };

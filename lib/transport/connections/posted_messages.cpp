@@ -52,42 +52,42 @@ posted_messages::posted_messages(matched_mailbox& boxes, connections& links, rma
       links_(&links),
       memory_(&memory),
       eager_bytes_(eager_limit(settings)),
-      lanes_(links.owner().size()) {
+      by_peer_(links.owner().size()) {
   if (settings.send_receive_long == long_send_policy::serial)
     serial_ = std::make_unique<serial_channel>(links, settings);
 }
 
 posted_messages::~posted_messages() = default;
 
-posted_messages::lane& posted_messages::lane_for(int peer, std::size_t bytes) {
+posted_messages::peer_messages& posted_messages::messages_with(int peer, std::size_t bytes) {
   links_->require_peer(peer);
-  lane& l = lanes_.get(peer);
-  if (bytes != 0 && !std::exchange(l.is_active, true)) active_.push_back(peer);
-  return l;
+  peer_messages& all = by_peer_.get(peer);
+  if (bytes != 0 && !std::exchange(all.is_active, true)) active_.push_back(peer);
+  return all;
 }
 
 posted_message posted_messages::send(int to, call_id now, std::span<const std::byte> bytes) {
-  return {to, posted_message::way::to, lane_for(to, bytes.size()).sends.post(now, bytes)};
+  return {to, posted_message::way::to, messages_with(to, bytes.size()).sends.post(now, bytes)};
 }
 
 posted_message posted_messages::receive(int from, call_id now, std::span<std::byte> into) {
-  return {from, posted_message::way::from, lane_for(from, into.size()).receives.post(now, into)};
+  return {from, posted_message::way::from, messages_with(from, into.size()).receives.post(now, into)};
 }
 
 bool posted_messages::is_over(const posted_message& m) const noexcept {
-  const lane* l = lanes_.find(m.peer);
-  return l == nullptr ||
-         m.number < (m.direction == posted_message::way::to ? l->sends.over : l->receives.over);
+  const peer_messages* all = by_peer_.find(m.peer);
+  return all == nullptr ||
+         m.number < (m.direction == posted_message::way::to ? all->sends.over : all->receives.over);
 }
 
 bool posted_messages::has_sends(int to) const noexcept {
-  const lane* l = lanes_.find(to);
-  return l != nullptr && !l->sends.waiting.empty();
+  const peer_messages* all = by_peer_.find(to);
+  return all != nullptr && !all->sends.waiting.empty();
 }
 
 bool posted_messages::has_receives(int from) const noexcept {
-  const lane* l = lanes_.find(from);
-  return l != nullptr && !l->receives.waiting.empty();
+  const peer_messages* all = by_peer_.find(from);
+  return all != nullptr && !all->receives.waiting.empty();
 }
 
 void posted_messages::advance() {
@@ -97,24 +97,24 @@ void posted_messages::advance() {
   if (serial_) serial_->look();
   for (std::size_t i = 0; i < active_.size();) {
     const int peer = active_[i];
-    lane& l = *lanes_.find(peer);
-    advance_sends(peer, l);
-    advance_receives(peer, l);
-    if (!l.sends.waiting.empty() || !l.receives.waiting.empty()) {
+    peer_messages& all = *by_peer_.find(peer);
+    advance_sends(peer, all);
+    advance_receives(peer, all);
+    if (!all.sends.waiting.empty() || !all.receives.waiting.empty()) {
       ++i;
       continue;
     }
-    l.is_active = false;
+    all.is_active = false;
     active_[i] = active_.back();
     active_.pop_back();
   }
 }
 
-void posted_messages::advance_sends(int to, lane& l) {
-  while (!l.sends.waiting.empty()) {
-    auto& m = l.sends.waiting.front();
-    if (!(is_long(m.bytes.size()) ? send_long(to, l, m) : send_blocks(to, m))) return;
-    l.sends.end_first();
+void posted_messages::advance_sends(int to, peer_messages& all) {
+  while (!all.sends.waiting.empty()) {
+    auto& m = all.sends.waiting.front();
+    if (!(is_long(m.bytes.size()) ? send_long(to, all, m) : send_blocks(to, m))) return;
+    all.sends.end_first();
   }
 }
 
@@ -127,46 +127,46 @@ bool posted_messages::send_blocks(int to, message<const std::byte>& m) {
   return true;
 }
 
-bool posted_messages::send_long(int to, lane& l, message<const std::byte>& m) {
+bool posted_messages::send_long(int to, peer_messages& all, message<const std::byte>& m) {
   using state = rendezvous_sender::state;
-  if (l.asking.now() == state::idle) {
-    if (!boxes_->send_request(to, m.now, {m.bytes.size(), l.asking.number()})) return false;
+  if (all.asking.now() == state::idle) {
+    if (!boxes_->send_request(to, m.now, {m.bytes.size(), all.asking.number()})) return false;
     ++statistics_.requests;
-    l.asking.ask(m.bytes.size());
+    all.asking.ask(m.bytes.size());
     // Registers the source while the request is in flight.
     if (serial_)
       m.registered.emplace(memory_->lend(m.bytes));
     else
       m.registered = registered_if_taken([&] { return memory_->lend(m.bytes); });
   }
-  const bool is_copied = !serial_ && (!m.registered || l.asking.place().address == 0);
-  if (l.asking.now() == state::copying || (l.asking.now() == state::cleared && is_copied))
-    return copy_long(to, l, m);
-  if (l.asking.now() == state::cleared) {
-    const bool all =
-        serial_ ? serial_->send(to, m.bytes, m.done, m.registered->lkey()) : write_long(to, l, m);
-    if (!all) return false;
-    l.asking.send();
+  const bool is_copied = !serial_ && (!m.registered || all.asking.place().address == 0);
+  if (all.asking.now() == state::copying || (all.asking.now() == state::cleared && is_copied))
+    return copy_long(to, all, m);
+  if (all.asking.now() == state::cleared) {
+    const bool is_sent =
+        serial_ ? serial_->send(to, m.bytes, m.done, m.registered->lkey()) : write_long(to, all, m);
+    if (!is_sent) return false;
+    all.asking.send();
   }
-  if (l.asking.now() != state::sending) return false;
-  if (serial_ ? !serial_->has_sent(to) : links_->find(to)->completed < l.ticket) return false;
-  l.asking.end();
+  if (all.asking.now() != state::sending) return false;
+  if (serial_ ? !serial_->has_sent(to) : links_->find(to)->completed < all.ticket) return false;
+  all.asking.end();
   return true;
 }
 
-bool posted_messages::copy_long(int to, lane& l, message<const std::byte>& m) {
-  if (l.asking.now() == rendezvous_sender::state::cleared) {
+bool posted_messages::copy_long(int to, peer_messages& all, message<const std::byte>& m) {
+  if (all.asking.now() == rendezvous_sender::state::cleared) {
     connection* c = links_->ready(to);
     if (c == nullptr || !links_->has_room(*c)) return false;
-    matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::copies, 0, l.asking.number()});
-    l.asking.copy();
+    matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::copies, 0, all.asking.number()});
+    all.asking.copy();
   }
   if (!send_blocks(to, m)) return false;
-  l.asking.end();
+  all.asking.end();
   return true;
 }
 
-bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
+bool posted_messages::write_long(int to, peer_messages& all, message<const std::byte>& m) {
   connection* c = links_->ready(to);
   if (c == nullptr) return false;
   for (;;) {
@@ -181,31 +181,31 @@ bool posted_messages::write_long(int to, lane& l, message<const std::byte>& m) {
     request.num_sge = 1;
     request.opcode = IBV_WR_RDMA_WRITE;
     request.send_flags = is_last ? IBV_SEND_SIGNALED : 0;
-    request.wr.rdma.remote_addr = l.asking.place().address + m.done;
-    request.wr.rdma.rkey = l.asking.place().key;
+    request.wr.rdma.remote_addr = all.asking.place().address + m.done;
+    request.wr.rdma.rkey = all.asking.place().key;
     links_->post(*c, request);
     m.done += part;
-    l.ticket = c->posted;
+    all.ticket = c->posted;
   }
-  matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::placed, 0, l.asking.number()});
+  matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::placed, 0, all.asking.number()});
   return true;
 }
 
-void posted_messages::advance_receives(int from, lane& l) {
-  while (!l.receives.waiting.empty()) {
-    auto& m = l.receives.waiting.front();
-    if (l.answering.now() != rendezvous_receiver::state::idle) {
-      if (!take_placed(from, l, m)) return;
+void posted_messages::advance_receives(int from, peer_messages& all) {
+  while (!all.receives.waiting.empty()) {
+    auto& m = all.receives.waiting.front();
+    if (all.answering.now() != rendezvous_receiver::state::idle) {
+      if (!take_placed(from, all, m)) return;
     } else if (!m.bytes.empty()) {
       const matched_mailbox::unexpected* next = boxes_->oldest(from);
       if (next == nullptr || !matched_mailbox::is_of(next->header, m.now)) return;
       if (next->header.what == matched_mailbox::kind::message
               ? is_long(m.bytes.size()) || !take_block(from, *next, m)
-              : !answer(from, l, *next, m))
+              : !answer(from, all, *next, m))
         return;
       if (m.done < m.bytes.size()) continue;
     }
-    l.receives.end_first();
+    all.receives.end_first();
   }
 }
 
@@ -221,13 +221,13 @@ bool posted_messages::take_block(int from, const matched_mailbox::unexpected& ne
   return true;
 }
 
-bool posted_messages::answer(int from, lane& l, const matched_mailbox::unexpected& next,
+bool posted_messages::answer(int from, peer_messages& all, const matched_mailbox::unexpected& next,
                              message<std::byte>& m) {
   const matched_mailbox::request_body request = matched_mailbox::request_in(next);
   if (request.bytes != m.bytes.size() || !is_long(m.bytes.size())) return false;
   connection* c = links_->ready(from);
   if (c == nullptr || !links_->has_room(*c)) return false;
-  if (const char* wrong = l.answering.check(static_cast<std::uint32_t>(request.number))) {
+  if (const char* wrong = all.answering.check(static_cast<std::uint32_t>(request.number))) {
     links_->break_off(*c, wrong);
     return false;
   }
@@ -244,15 +244,15 @@ bool posted_messages::answer(int from, lane& l, const matched_mailbox::unexpecte
       place.key = m.registered->region().key;
     }
   }
-  send_clear(*c, l, place);
+  send_clear(*c, all, place);
   ++statistics_.answers;
   // Its block is released when the message is complete: until then it counts as outstanding.
   boxes_->hand_out(from);
-  l.answering.clear();
+  all.answering.clear();
   return true;
 }
 
-void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& answer) {
+void posted_messages::send_clear(connection& c, peer_messages& all, const clear_to_send& answer) {
   std::byte text[sizeof(matched_mailbox::message_header) + sizeof answer];
   const matched_mailbox::message_header header{matched_mailbox::kind::clear, 0, 0};
   std::memcpy(text, &header, sizeof header);
@@ -266,14 +266,14 @@ void posted_messages::send_clear(connection& c, lane& l, const clear_to_send& an
     request.send_flags = IBV_SEND_INLINE;
   } else {
     // The previous answer has arrived, since its message is complete.
-    if (l.control.data == nullptr) l.control = links_->pool().take(sizeof text);
-    std::memcpy(l.control.data, text, sizeof text);
-    source = {reinterpret_cast<std::uintptr_t>(l.control.data), sizeof text, l.control.lkey};
+    if (all.control.data == nullptr) all.control = links_->pool().take(sizeof text);
+    std::memcpy(all.control.data, text, sizeof text);
+    source = {reinterpret_cast<std::uintptr_t>(all.control.data), sizeof text, all.control.lkey};
   }
   links_->post(c, request);
 }
 
-void posted_messages::take_copies(int from, lane& l, message<std::byte>& m) {
+void posted_messages::take_copies(int from, peer_messages& all, message<std::byte>& m) {
   while (m.done < m.bytes.size()) {
     const matched_mailbox::unexpected* next = boxes_->oldest(from);
     if (next == nullptr) return;
@@ -281,17 +281,17 @@ void posted_messages::take_copies(int from, lane& l, message<std::byte>& m) {
         !take_block(from, *next, m))
       return links_->break_off(links_->get(from), "it sent something else than the blocks of a message");
   }
-  l.answering.place();
+  all.answering.place();
 }
 
-bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
+bool posted_messages::take_placed(int from, peer_messages& all, message<std::byte>& m) {
   if (serial_ && serial_->is_filled(from)) {
     serial_->free();
-    l.answering.place();
+    all.answering.place();
   }
-  if (l.answering.now() == rendezvous_receiver::state::copying) take_copies(from, l, m);
-  if (l.answering.now() != rendezvous_receiver::state::placed) return false;
-  l.answering.end();
+  if (all.answering.now() == rendezvous_receiver::state::copying) take_copies(from, all, m);
+  if (all.answering.now() != rendezvous_receiver::state::placed) return false;
+  all.answering.end();
   m.registered.reset();
   m.done = m.bytes.size();
   boxes_->release(boxes_->sender_of(from));
@@ -299,12 +299,13 @@ bool posted_messages::take_placed(int from, lane& l, message<std::byte>& m) {
 }
 
 void posted_messages::judge(int from, call_id now) {
-  const lane* l = lanes_.find(from);
-  if (l == nullptr || l->receives.waiting.empty() || l->answering.now() != rendezvous_receiver::state::idle)
+  const peer_messages* all = by_peer_.find(from);
+  if (all == nullptr || all->receives.waiting.empty() ||
+      all->answering.now() != rendezvous_receiver::state::idle)
     return;
   const matched_mailbox::unexpected* next = boxes_->oldest(from);
   if (next == nullptr) return;
-  const auto& m = l->receives.waiting.front();
+  const auto& m = all->receives.waiting.front();
   if (!matched_mailbox::is_of(next->header, m.now))
     return links_->owner().inquiry().mismatch(from, now, next->header.call);
   const int rank = links_->owner().rank();
@@ -320,39 +321,40 @@ void posted_messages::judge(int from, call_id now) {
 }
 
 const char* posted_messages::on_clear(int from, const clear_to_send& answer) {
-  lane* l = lanes_.find(from);
-  return l == nullptr ? "it clears a message to be sent that was never posted" : l->asking.on_clear(answer);
+  peer_messages* all = by_peer_.find(from);
+  return all == nullptr ? "it clears a message to be sent that was never posted"
+                        : all->asking.on_clear(answer);
 }
 
 const char* posted_messages::on_placed(int from, std::uint32_t number) {
-  lane* l = lanes_.find(from);
-  return l == nullptr || serial_ ? "it ends a message that it was not cleared to send"
-                                 : l->answering.on_placed(number);
+  peer_messages* all = by_peer_.find(from);
+  return all == nullptr || serial_ ? "it ends a message that it was not cleared to send"
+                                   : all->answering.on_placed(number);
 }
 
 const char* posted_messages::on_copies(int from, std::uint32_t number) {
-  lane* l = lanes_.find(from);
-  return l == nullptr || serial_ ? "it sends the blocks of a message that it was not cleared to send"
-                                 : l->answering.on_copies(number);
+  peer_messages* all = by_peer_.find(from);
+  return all == nullptr || serial_ ? "it sends the blocks of a message that it was not cleared to send"
+                                   : all->answering.on_copies(number);
 }
 
 void posted_messages::on_closed(int peer) noexcept {
-  if (lane* l = lanes_.find(peer)) links_->pool().give_back(std::exchange(l->control, {}));
+  if (peer_messages* all = by_peer_.find(peer)) links_->pool().give_back(std::exchange(all->control, {}));
 }
 
 void posted_messages::withdraw() noexcept {
   if (serial_) serial_->withdraw();
   active_.clear();
-  lanes_.each([](lane& l) {
-    l.sends.end_all();
-    l.receives.end_all();
-    l.is_active = false;
+  by_peer_.each([](peer_messages& all) {
+    all.sends.end_all();
+    all.receives.end_all();
+    all.is_active = false;
   });
 }
 
 void posted_messages::describe(memory_report& m) const {
   std::size_t controls = 0;
-  lanes_.each([&](const lane& l) { controls += in_cache_lines(l.control.bytes); });
+  by_peer_.each([&](const peer_messages& all) { controls += in_cache_lines(all.control.bytes); });
   m.staging_bytes += controls;
   m.spare_bytes -= controls;
   if (serial_) serial_->describe(m);

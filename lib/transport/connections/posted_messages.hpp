@@ -86,7 +86,7 @@ class posted_messages {
     }
   };
   /// The messages in progress between this rank and a peer.
-  struct lane {
+  struct peer_messages {
     queue<const std::byte> sends{};
     queue<std::byte> receives{};
     rendezvous_sender asking{};
@@ -96,28 +96,28 @@ class posted_messages {
     bool is_active = false;
   };
 
-  /// The lane of a peer for which `bytes` are posted.
-  [[nodiscard]] lane& lane_for(int peer, std::size_t bytes);
-  void advance_sends(int to, lane& l);
+  /// The messages of a peer for which `bytes` are posted.
+  [[nodiscard]] peer_messages& messages_with(int peer, std::size_t bytes);
+  void advance_sends(int to, peer_messages& all);
   [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);
-  [[nodiscard]] bool send_long(int to, lane& l, message<const std::byte>& m);
+  [[nodiscard]] bool send_long(int to, peer_messages& all, message<const std::byte>& m);
   /// The same for one of which one side has not registered its memory.
-  [[nodiscard]] bool copy_long(int to, lane& l, message<const std::byte>& m);
-  [[nodiscard]] bool write_long(int to, lane& l, message<const std::byte>& m);
-  void advance_receives(int from, lane& l);
+  [[nodiscard]] bool copy_long(int to, peer_messages& all, message<const std::byte>& m);
+  [[nodiscard]] bool write_long(int to, peer_messages& all, message<const std::byte>& m);
+  void advance_receives(int from, peer_messages& all);
   [[nodiscard]] bool take_block(int from, const matched_mailbox::unexpected& next, message<std::byte>& m);
-  [[nodiscard]] bool answer(int from, lane& l, const matched_mailbox::unexpected& next,
+  [[nodiscard]] bool answer(int from, peer_messages& all, const matched_mailbox::unexpected& next,
                             message<std::byte>& m);
   /// Takes what has come of a message whose sender has said that it comes in blocks.
-  void take_copies(int from, lane& l, message<std::byte>& m);
-  [[nodiscard]] bool take_placed(int from, lane& l, message<std::byte>& m);
-  void send_clear(connection& c, lane& l, const clear_to_send& answer);
+  void take_copies(int from, peer_messages& all, message<std::byte>& m);
+  [[nodiscard]] bool take_placed(int from, peer_messages& all, message<std::byte>& m);
+  void send_clear(connection& c, peer_messages& all, const clear_to_send& answer);
 
   matched_mailbox* boxes_;
   connections* links_;
   rma_queue* memory_;
   std::size_t eager_bytes_;
-  per_peer<lane> lanes_;
+  per_peer<peer_messages> by_peer_;
   std::vector<int> active_;
   bool advancing_ = false;
   std::unique_ptr<serial_channel> serial_;
