@@ -90,7 +90,7 @@ class [[nodiscard]] request {
   bool test() {
     if (!call_) return true;
     if (!call_->done) call_->queue->drive_for_request(attention::polls);
-    if (!call_->done) background::get_on_with_all(attention::passes);
+    if (!call_->done) background::advance_all(attention::passes);
     if (!call_->done) {
       call_->queue->net().engine().give_way();
       return false;
@@ -183,7 +183,7 @@ class [[nodiscard]] request_for {
 /// the requests. An idle communicator has nothing to advance; `transport().progress()` lets one answer peers
 /// that want a connection.
 inline void progress() noexcept {
-  if (background::get_on_with_all(attention::polls)) clock::give_way();
+  if (background::advance_all(attention::polls)) clock::give_way();
 }
 
 /// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
@@ -210,7 +210,7 @@ template <std::ranges::forward_range Requests>
 bool test_all(Requests&& requests) {
   static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
                 "chorale::test_all: a range of chorale::request that are not const is wanted");
-  const bool may_give_way = background::get_on_with_all(attention::polls);
+  const bool may_give_way = background::advance_all(attention::polls);
   for (auto& one : requests) {
     if (one.is_over()) continue;
     if (may_give_way) clock::give_way();
@@ -230,7 +230,7 @@ std::size_t wait_any(Requests&& requests) {
   const auto start = clock::now();
   std::optional<backoff> pace;
   for (;;) {
-    background::get_on_with_all(attention::polls);
+    background::advance_all(attention::polls);
     std::size_t index = 0;
     detail::call_queue* waits_for = nullptr;
     for (auto& one : requests) {

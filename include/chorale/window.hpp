@@ -211,7 +211,7 @@ class window {
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
     check_id("notified", id);
     if (origin != any_rank) check_rank("notified", origin);
-    memory_->look_around();
+    memory_->progress_all();
     return memory_->found(arrived(origin, id));
   }
 

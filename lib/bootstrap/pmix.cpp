@@ -221,7 +221,7 @@ void pmix::session::fence(std::chrono::milliseconds deadline) {
   std::unique_lock lock{state->mutex};
   while (!wait_for(state->changed, lock, look_interval, [&] { return state->done; })) {
     lock.unlock();
-    background::get_on_with_all(attention::passes);
+    background::advance_all(attention::passes);
     const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(clock::now() - start);
     if (deadline.count() != 0 && waited >= deadline)
       throw error(

@@ -154,7 +154,7 @@ void call_queue::drive(attention how) {
   }
 }
 
-bool call_queue::get_on(attention how) noexcept {
+bool call_queue::advance(attention how) noexcept {
   if (driven_) return false;
   const transport::occupancy::passage inside{net_->use()};
   if (!inside.is_open()) return false;

@@ -120,7 +120,7 @@ void background::delist() noexcept {
   place_ = nullptr;
 }
 
-bool background::get_on_with_all(attention how) noexcept {
+bool background::advance_all(attention how) noexcept {
   list& all = mine();
   if (all.first_ == nullptr && all.attended_.empty()) return false;
   if (std::exchange(all.under_way_, true)) return false;
@@ -129,7 +129,7 @@ bool background::get_on_with_all(attention how) noexcept {
   while (all.next_ != nullptr) {
     background* now = all.next_;
     all.next_ = now->next_;
-    if (now->get_on(how)) waits = true;
+    if (now->advance(how)) waits = true;
   }
   if (!all.attended_.empty()) all.answer_for_attended();
   all.under_way_ = false;

@@ -12,7 +12,7 @@ failure_detector::failure_detector(int peers, const limits& l)
   leaving_.reserve(peers_.size());
 }
 
-void failure_detector::look(time_point now) noexcept {
+void failure_detector::advance_to(time_point now) noexcept {
   if (last_look_ && now > *last_look_) attended_ += std::min<duration>(now - *last_look_, longest_gap);
   if (!last_look_ || now > *last_look_) last_look_ = now;
   for (const int peer : leaving_) at(peer).left = attended_;
@@ -99,7 +99,7 @@ failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept
 failure_detector::verdict failure_detector::judge(wait& w) const noexcept {
   const verdict end = end_of(w);
   const verdict before = std::exchange(w.suspicion, end);
-  if (end.what != outcome::go_on) return end == before ? end : verdict{};
+  if (end.what != outcome::keep_waiting) return end == before ? end : verdict{};
   if (w.how != attention::passes && attended_ >= w.next_report) {
     w.report_interval *= 2;
     w.next_report = attended_ + w.report_interval;

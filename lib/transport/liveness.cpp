@@ -72,9 +72,9 @@ bool liveness::is_lost(int peer) noexcept {
   return detector_.is_gone(peer) || detector_.is_silent(peer);
 }
 
-clock::duration liveness::attend() {
+clock::duration liveness::attended_now() {
   const std::lock_guard hold{channel_->lock()};
-  detector_.look(clock::now());
+  detector_.advance_to(clock::now());
   return detector_.attended();
 }
 
@@ -138,7 +138,7 @@ void liveness::look_at_process(int peer) {
 
 failure_detector::wait liveness::begin(int peer) {
   const std::lock_guard hold{channel_->lock()};
-  detector_.look(clock::now());
+  detector_.advance_to(clock::now());
   return detector_.begin(peer);
 }
 
@@ -147,7 +147,7 @@ failure_detector::verdict liveness::judge(failure_detector::wait& w) {
   return detector_.judge(w);
 }
 
-void liveness::look_at_some(int awaited) {
+void liveness::check_some(int awaited) {
   if (awaited >= 0) look_at_process(awaited);
   for (const int peer : silent_suspects()) look_at_process(peer);
   const std::vector<int>& neighbours = group_->neighbours();

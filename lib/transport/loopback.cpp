@@ -53,7 +53,7 @@ std::uint64_t loopback::execute(ibv_wr_opcode opcode, const remote_region& own, 
   std::array<ibv_wc, 1> done{};
   failure_detector time{1, {}};
   while (cq_.poll(done).empty()) {
-    time.look(clock::now());
+    time.advance_to(clock::now());
     if (time.attended() > patience_)
       throw error(
           errc::deadline,

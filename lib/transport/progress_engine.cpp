@@ -20,11 +20,11 @@ void progress_engine::progress() {
   parts_.user.on_progress();
 }
 
-void progress_engine::look_around() {
+void progress_engine::progress_all() {
   progress();
   parts_.failed.check();
   // Other ranks may be waiting for calls that this thread has started on other communicators.
-  background::get_on_with_all(attention::passes);
+  background::advance_all(attention::passes);
 }
 
 void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& awaited) {
@@ -43,7 +43,7 @@ void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& a
     const std::optional<int> peer = awaited();
     if (!peer) return;
     w.expect(*peer);
-    background::get_on_with_all(attention::passes);
+    background::advance_all(attention::passes);
     if (!pace()) continue;
     const auto now = clock::now();
     watchdog_->begin(w, now, attention::waits);
@@ -62,7 +62,7 @@ void progress_engine::advance(attention how) {
       wait([this] { return parked_.who(); }, parked_.watch->now(), ready);
     } else if (!ready()) {
       parked_.watch->expect(parked_.who());
-      parked_.watch->look(how);
+      parked_.watch->check(how);
       return;
     }
   } catch (...) {
@@ -79,13 +79,13 @@ void progress_engine::let_go_if_unwinding(int then) noexcept {
   if (std::uncaught_exceptions() > outside) parts_.failed.let_go(nullptr);
 }
 
-clock::duration progress_engine::look(watched_wait& w, attention how) {
+clock::duration progress_engine::check(watched_wait& w, attention how) {
   const auto now = clock::now();
   watchdog_->begin(w, now, how);
   if (parts_.use.is_disturbed()) [[unlikely]]
     parts_.use.refuse(w.call().what);
-  look_around();
-  return watchdog_->judge(w, now, how, [this] { look_around(); });
+  progress_all();
+  return watchdog_->judge(w, now, how, [this] { progress_all(); });
 }
 
 void progress_engine::end(watched_wait& w) noexcept {
@@ -100,18 +100,18 @@ void progress_engine::end_observed(int peer, call_id now) noexcept {
   if (parts_.calls.is_observed()) parts_.calls.observed().end_wait(now.number, peer);
 }
 
-void vigil::observe() noexcept {
+void slow_wait::observe() noexcept {
   has_end_ = is_observed_ = true;
   engine_->begin_observed();
 }
 
-clock::duration vigil::look(attention how) {
+clock::duration slow_wait::check(attention how) {
   const detail::uncancellable ends_first;
   has_end_ = true;
-  return engine_->look(wait_, how);
+  return engine_->check(wait_, how);
 }
 
-void vigil::finish() noexcept {
+void slow_wait::finish() noexcept {
   has_end_ = false;
   if (is_observed_) engine_->end_observed(wait_.peer(), wait_.call());
   if (wait_.has_begun()) engine_->end(wait_);

@@ -50,7 +50,7 @@ void stall_reports::ask(clock::time_point time, call_id now) {
     if (survey_->is_asked(r) && !lives_->is_gone(r)) asks_->ask(r, now);
 }
 
-bool stall_reports::get_on(int peer, call_id now, clock::duration since) {
+bool stall_reports::advance(int peer, call_id now, clock::duration since) {
   // A nested wait may have used the survey meanwhile.
   if (!survey_) return true;
   const auto time = clock::now();
@@ -77,7 +77,7 @@ stall_report stall_reports::describe(const answers& told, int peer, call_id now,
   stall_report report;
   report.rank = rank;
   report.waits_for = peer;
-  report.waited = std::chrono::duration_cast<std::chrono::milliseconds>(lives_->attend() - since);
+  report.waited = std::chrono::duration_cast<std::chrono::milliseconds>(lives_->attended_now() - since);
   const auto mine = calls_->page().find(now.number);
   report.call = mine ? fmt::format("{} (call {})", mine->describe(), now.number) : "a call";
   if (now.what == operation::none)
@@ -103,11 +103,11 @@ stall_report stall_reports::describe(const answers& told, int peer, call_id now,
   return report;
 }
 
-void stall_reports::fail_by_deadline(int peer, call_id now, const std::function<void()>& look_around) {
+void stall_reports::fail_by_deadline(int peer, call_id now, const std::function<void()>& progress_all) {
   start(true);
   for (auto time = clock::now(); !survey_->is_answered(time); time = clock::now()) {
     ask(time, now);
-    look_around();
+    progress_all();
     clock::give_way();
   }
   const answers told = finish();

@@ -35,12 +35,12 @@ class stall_reports {
   /// Repeats questions to ranks that have not answered. Once all have answered or the time for answers is
   /// over, reports a wait for `peer` in call `now` that began at `since`, in attended time. True once the
   /// wait is reported, or its report left to another rank. @throws exceptions of the program's handler.
-  [[nodiscard]] bool get_on(int peer, call_id now, clock::duration since);
+  [[nodiscard]] bool advance(int peer, call_id now, clock::duration since);
   /// The wait has ended.
   void cancel() noexcept;
-  /// Asks all ranks, calls `look_around` while they answer, and fails the wait for `peer` in call `now`.
-  /// @throws error errc::deadline, always; errc::mismatch if that is the cause; exceptions of `look_around`.
-  [[noreturn]] void fail_by_deadline(int peer, call_id now, const std::function<void()>& look_around);
+  /// Asks all ranks, calls `progress_all` while they answer, and fails the wait for `peer` in call `now`.
+  /// @throws error errc::deadline, always; errc::mismatch if that is the cause; exceptions of `progress_all`.
+  [[noreturn]] void fail_by_deadline(int peer, call_id now, const std::function<void()>& progress_all);
 
  private:
   using answers = std::vector<std::optional<status_answer>>;

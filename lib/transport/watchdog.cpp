@@ -27,10 +27,10 @@ void watchdog::end(watched_wait& w) noexcept {
 }
 
 clock::duration watchdog::judge(watched_wait& w, clock::time_point now, attention how,
-                                const std::function<void()>& look_around) {
-  const auto waited = lives_->attend() - w.judged().since;
+                                const std::function<void()>& progress_all) {
+  const auto waited = lives_->attended_now() - w.judged().since;
   const auto verdict = lives_->judge(w.judged_by(how));
-  end_in_vain(verdict, w, look_around);
+  end_in_vain(verdict, w, progress_all);
   const auto next = w.next(now, waited, how, verdict.what == failure_detector::outcome::stalled);
   report(w, next);
   if (next.probes) probe(w, next.asks_others);
@@ -38,25 +38,25 @@ clock::duration watchdog::judge(watched_wait& w, clock::time_point now, attentio
 }
 
 std::optional<clock::duration> watchdog::judge_leaving(watched_wait& w, clock::time_point now) {
-  const auto waited = lives_->attend() - w.judged().since;
+  const auto waited = lives_->attended_now() - w.judged().since;
   const auto verdict = lives_->judge(w.judged_by(attention::waits));
   if (verdict.what == failure_detector::outcome::deadline) return std::nullopt;
   const auto next = w.next(now, waited, attention::waits, verdict.what == failure_detector::outcome::stalled);
   report(w, next);
-  if (next.probes) lives_->look_at_some(w.peer());
+  if (next.probes) lives_->check_some(w.peer());
   return waited;
 }
 
 void watchdog::report(watched_wait& w, const watched_wait::steps& next) {
   if (next.begins_survey) reports_.begin();
-  if (next.surveys && reports_.get_on(w.peer(), w.call(), w.judged().since)) w.end_survey();
+  if (next.surveys && reports_.advance(w.peer(), w.call(), w.judged().since)) w.end_survey();
 }
 
 void watchdog::end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
-                           const std::function<void()>& look_around) {
+                           const std::function<void()>& progress_all) {
   using outcome = failure_detector::outcome;
   switch (v.what) {
-    case outcome::go_on:
+    case outcome::keep_waiting:
     case outcome::stalled:
       return;
     case outcome::dead:
@@ -66,7 +66,7 @@ void watchdog::end_in_vain(const failure_detector::verdict& v, const watched_wai
     case outcome::silent:
       failures_->lose(v.peer, lives_->describe_silence(v.peer));
     case outcome::deadline:
-      reports_.fail_by_deadline(w.peer(), w.call(), look_around);
+      reports_.fail_by_deadline(w.peer(), w.call(), progress_all);
   }
 }
 
@@ -79,7 +79,7 @@ void watchdog::probe(const watched_wait& w, bool asks_others) {
       user_->probe(peer);
     }
   }
-  lives_->look_at_some(peer);
+  lives_->check_some(peer);
   for (const int dead : lives_->dead())
     for (const int witness : lives_->witnesses(peer)) asks_->ask_about(dead, witness);
   for (const int other : lives_->whom_to_ask(peer, asks_others)) asks_->ask(other, w.call());

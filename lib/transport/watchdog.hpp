@@ -29,10 +29,10 @@ class watchdog {
 
   /// Continues a wait at time `now`; the first call begins it.
   void begin(watched_wait& w, clock::time_point now, attention how);
-  /// Judges a wait after its owner has looked around, and asks for signs of life when due. Returns its
-  /// duration. @throws error if it is futile; exceptions of a stall handler and of `look_around`.
+  /// Judges a wait after its owner has made progress, and asks for signs of life when due. Returns its
+  /// duration. @throws error if it is futile; exceptions of a stall handler and of `progress_all`.
   clock::duration judge(watched_wait& w, clock::time_point now, attention how,
-                        const std::function<void()>& look_around);
+                        const std::function<void()>& progress_all);
   /// The same for a wait of a leaving rank, which does not fail: returns nothing once the deadline has
   /// passed.
   /// @throws exceptions of a stall handler.
@@ -42,7 +42,7 @@ class watchdog {
  private:
   /// Throws the error of a verdict that ends the wait.
   void end_in_vain(const failure_detector::verdict& v, const watched_wait& w,
-                   const std::function<void()>& look_around);
+                   const std::function<void()>& progress_all);
   void report(watched_wait& w, const watched_wait::steps& next);
   void probe(const watched_wait& w, bool asks_others);
   [[noreturn]] void fail_by_leaving(int peer, call_id now);

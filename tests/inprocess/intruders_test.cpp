@@ -66,7 +66,7 @@ std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
     }
     if (comm.rank() == 0) {
       // The last datagrams may still be in the queue.
-      for (int i = 0; i < 100; ++i) net.look_around();
+      for (int i = 0; i < 100; ++i) net.progress_all();
       refused = net.refused_datagrams();
     }
     comm.barrier();

@@ -201,7 +201,7 @@ void multicast_rank::look() {
   bool moved = false;
   while (!is_over() && all_->net->now() >= busy_until_ && advance()) moved = true;
   if (is_over()) return;
-  if (all_->net->now() >= busy_until_) look_around();
+  if (all_->net->now() >= busy_until_) progress_all();
   tick_ = moved ? all_->options.patience / 4 : std::min(most, tick_ * 3 / 2 + 10us);
   look_in(all_->net->between(tick_ / 2, tick_));
 }
@@ -344,7 +344,7 @@ bool multicast_rank::take(const letter& l, bool of_group) {
   return protocol_->on_datagram(l.from, l.kind, *l.body, all_->net->now());
 }
 
-void multicast_rank::look_around() {
+void multicast_rank::progress_all() {
   read_letters();
   drain();
   if (protocol_->is_pending()) protocol_->progress(all_->net->now());

@@ -109,7 +109,7 @@ class multicast_rank final : multicast_port {
   void leave();
   void drain();
   void read_letters();
-  void look_around();
+  void progress_all();
 
   multicast_job* all_;
   int number_;

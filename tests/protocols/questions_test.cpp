@@ -158,7 +158,7 @@ class waiting_rank {
   void poll() {
     if (state_ != state::waits) return;
     const auto time = all_.net.now();
-    detector_.look(time);
+    detector_.advance_to(time);
     if (const auto here = came_.find(made_); here != came_.end() && here->second == now_.signature) {
       page_.complete(made_);
       return enter();

@@ -136,7 +136,7 @@ void stream_node::later(clock::duration pause) {
 }
 
 clock::duration stream_node::pause() {
-  const auto waited = vigil_.begun ? job_->net.now() - vigil_.since : clock::duration{};
+  const auto waited = slow_wait_.begun ? job_->net.now() - slow_wait_.since : clock::duration{};
   const auto nap = waited > 5ms ? std::min<clock::duration>(1ms, waited / 32) : clock::duration{};
   return nap + job_->net.between(2us, job_->busy ? clock::duration{1500us} : clock::duration{60us});
 }
@@ -179,11 +179,11 @@ void stream_node::turn() {
       }
       stopped_ = false;
     } else if (!attempt(s)) {
-      if (++vigil_.looks % 4 == 0) look(s.peer);
+      if (++slow_wait_.looks % 4 == 0) look(s.peer);
       return later(pause());
     }
     begun_ = false;
-    vigil_ = {};
+    slow_wait_ = {};
     ++at_;
     net.note([&] { return fmt::format("{}: step {} of {}", rank_, at_, program_.size()); });
     if (net.chance(0.2)) return later(net.between(1us, 20us));
@@ -207,27 +207,27 @@ void stream_node::check_bounds() {
 
 void stream_node::look(int awaited) {
   const auto now = job_->net.now();
-  if (!vigil_.begun) {
-    vigil_.begun = true;
-    vigil_.since = now;
-    detector_.look(now);
-    vigil_.wait.begin(now, detector_.begin(awaited));
+  if (!slow_wait_.begun) {
+    slow_wait_.begun = true;
+    slow_wait_.since = now;
+    detector_.advance_to(now);
+    slow_wait_.wait.begin(now, detector_.begin(awaited));
   }
   read();
   table_->progress(now);
-  detector_.look(now);
+  detector_.advance_to(now);
   judge(awaited);
-  const auto waited = detector_.waited(vigil_.wait.judged());
-  const auto next = vigil_.wait.next(now, waited, chorale::attention::waits, false);
+  const auto waited = detector_.waited(slow_wait_.wait.judged());
+  const auto next = slow_wait_.wait.next(now, waited, chorale::attention::waits, false);
   if (!next.probes) return;
   if (!detector_.is_gone(awaited)) ask(awaited);
   watch(awaited, next.asks_others);
 }
 
 void stream_node::judge(int awaited) {
-  vigil_.wait.expect(awaited);
-  const auto verdict = detector_.judge(vigil_.wait.judged_by(chorale::attention::waits));
-  if (verdict.what == outcome::go_on || verdict.what == outcome::stalled) return;
+  slow_wait_.wait.expect(awaited);
+  const auto verdict = detector_.judge(slow_wait_.wait.judged_by(chorale::attention::waits));
+  if (verdict.what == outcome::keep_waiting || verdict.what == outcome::stalled) return;
   const std::string there =
       verdict.peer < 0 ? "" : job_->nodes[static_cast<std::size_t>(verdict.peer)]->describe();
   if (verdict.what == outcome::left)
@@ -273,7 +273,7 @@ void stream_node::watch(int awaited, bool asks_others) {
 void stream_node::close() {
   const auto now = job_->net.now();
   read();
-  detector_.look(now);
+  detector_.advance_to(now);
   bool all_there = true;
   for (int peer = 0; peer < job_->ranks; ++peer) {
     if (peer == rank_ || table_->is_confirmed(peer) || detector_.is_gone(peer)) continue;
@@ -288,8 +288,8 @@ void stream_node::close() {
     if (table_->confirm(peer, now)) detector_.ask(peer);
   }
   if (!all_there) {
-    vigil_.begun = true;
-    if (vigil_.since == clock::time_point{}) vigil_.since = now;
+    slow_wait_.begun = true;
+    if (slow_wait_.since == clock::time_point{}) slow_wait_.since = now;
     return later(pause());
   }
   serves_ = false;

@@ -70,7 +70,7 @@ class stream_node final : reliable::packet_port {
  private:
   enum class stage : std::uint8_t { late, running, closing, leaving, gone };
   /// The slow path of a wait.
-  struct vigil {
+  struct slow_wait {
     bool begun = false;
     unsigned looks = 0;
     clock::time_point since{};
@@ -124,7 +124,7 @@ class stream_node final : reliable::packet_port {
   stage stage_ = stage::late;
   bool stopped_ = false;
   bool serves_ = false;
-  vigil vigil_;
+  slow_wait slow_wait_;
   unsigned turns_ = 0;  ///< determines which rank is asked next
   farewell_rounds rounds_;
 

@@ -16,14 +16,14 @@ struct scene {
 
   explicit scene(failure_detector::limits l = {.silence = 2s, .stall = 10s}, int ranks = 4)
       : detector(ranks, l) {
-    detector.look(now);
+    detector.advance_to(now);
   }
   /// Looks repeatedly for `time`, calling `each()` after each look.
   template <class Each>
   void pass(failure_detector::duration time, Each&& each) {
     for (const auto end = now + time; now < end;) {
       now += 10ms;
-      detector.look(now);
+      detector.advance_to(now);
       each();
     }
   }
@@ -33,7 +33,7 @@ struct scene {
   /// This rank does not run.
   void gap(failure_detector::duration time) {
     now += time;
-    detector.look(now);
+    detector.advance_to(now);
   }
   /// The second of two verdicts, between which the owner tests its condition in vain.
   failure_detector::verdict verdict_on(failure_detector::wait& wait) {
@@ -60,7 +60,7 @@ TEST_CASE("a wait for a rank that answers never ends", "[liveness]") {
     s.detector.hear(1);
     const auto verdict = s.detector.judge(wait);
     if (verdict.what == outcome::stalled) ++reports;
-    REQUIRE((verdict.what == outcome::go_on || verdict.what == outcome::stalled));
+    REQUIRE((verdict.what == outcome::keep_waiting || verdict.what == outcome::stalled));
   });
   // After 10, 30, 70, 150, 310, 630, 1270 and 2550 s.
   CHECK(reports == 8);
@@ -74,7 +74,7 @@ TEST_CASE("polling reports stalls and has no deadline; passing has neither", "[l
     s.pass(time, [&] {
       const auto verdict = s.detector.judge(wait);
       if (verdict.what == outcome::stalled) ++reports;
-      REQUIRE((verdict.what == outcome::go_on || verdict.what == outcome::stalled));
+      REQUIRE((verdict.what == outcome::keep_waiting || verdict.what == outcome::stalled));
     });
     return reports;
   };
@@ -113,7 +113,7 @@ TEST_CASE("a few lost questions are not silence", "[liveness]") {
   auto wait = s.detector.begin(1);
   for (unsigned i = 0; i + 1 < failure_detector::fewest_questions; ++i) s.detector.ask(1);
   s.pass(1s);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
   s.detector.ask(1);
   CHECK(s.verdict_on(wait).what == outcome::silent);
 }
@@ -157,7 +157,7 @@ TEST_CASE("time in which this rank did not run does not count against peers", "[
   auto wait = s.detector.begin(1);
   s.pass_asking(1, 1s);
   s.gap(1h);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
   CHECK(s.detector.waited(wait) == 1s + failure_detector::longest_gap);
   SECTION("a silent peer is still detected") {
     s.pass_asking(1, 600ms);
@@ -166,15 +166,15 @@ TEST_CASE("time in which this rank did not run does not count against peers", "[
   SECTION("a peer that answers is not lost") {
     s.detector.hear(1);
     s.pass(1s);
-    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
   }
 }
 
 TEST_CASE("a clock that stops or runs backwards does no harm", "[liveness]") {
   scene s;
   const auto before = s.detector.attended();
-  s.detector.look(s.now);
-  s.detector.look(s.now - 1s);
+  s.detector.advance_to(s.now);
+  s.detector.advance_to(s.now - 1s);
   CHECK(s.detector.attended() == before);
   s.pass(100ms);
   CHECK(s.detector.attended() == before + 100ms);
@@ -186,7 +186,7 @@ TEST_CASE("a wait for a peer that has left ends when its last messages must have
     auto wait = s.detector.begin(1);
     s.detector.leave(1);
     s.pass(10ms + failure_detector::last_messages);
-    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
     s.pass(10ms);
     CHECK(s.verdict_on(wait).what == outcome::left);
   }
@@ -194,7 +194,7 @@ TEST_CASE("a wait for a peer that has left ends when its last messages must have
     s.detector.leave(1);
     s.pass(1h);
     auto wait = s.detector.begin(1);
-    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
     s.pass(failure_detector::last_messages + 10ms);
     CHECK(s.verdict_on(wait).what == outcome::left);
   }
@@ -203,7 +203,7 @@ TEST_CASE("a wait for a peer that has left ends when its last messages must have
     s.detector.leave(1);
     s.detector.die(1);
     s.pass(5s);
-    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
     CHECK(s.detector.has_left(1));
     CHECK_FALSE(s.detector.is_dead(1));
   }
@@ -215,7 +215,7 @@ TEST_CASE("a wait for any rank fails when all have left", "[liveness]") {
   s.detector.leave(1);
   s.detector.leave(2);
   s.pass(1s);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
   s.detector.leave(3);
   s.detector.leave(3);
   s.pass(1s);
@@ -229,9 +229,9 @@ TEST_CASE("a dead rank ends every wait, later if the wait is not for it", "[live
   s.detector.die(1);
   s.pass(failure_detector::last_messages + 10ms);
   CHECK(s.verdict_on(for_it).what == outcome::dead);
-  CHECK(s.verdict_on(for_another).what == outcome::go_on);
+  CHECK(s.verdict_on(for_another).what == outcome::keep_waiting);
   s.pass(failure_detector::farewell);
-  CHECK(s.verdict_on(for_another).what == outcome::go_on);
+  CHECK(s.verdict_on(for_another).what == outcome::keep_waiting);
   SECTION("another rank has no farewell either") {
     s.detector.deny_farewell(1);
   }
@@ -251,14 +251,14 @@ TEST_CASE("a farewell that arrives after the end of the process means no death",
   s.detector.deny_farewell(1);
   s.detector.leave(1);
   s.pass(5s);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
 }
 
 TEST_CASE("a deadline ends a wait for any rank; without one nothing does", "[liveness]") {
   scene s{{.silence = 2s, .stall = 10s, .deadline = 1s}};
   auto wait = s.detector.begin(-1);
   s.pass(1s);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
   s.pass(10ms);
   CHECK(s.verdict_on(wait).what == outcome::deadline);
 }
@@ -267,21 +267,21 @@ TEST_CASE("a group of one rank never waits in vain", "[liveness]") {
   scene s{{.silence = 1s, .stall = 1h}, 1};
   auto wait = s.detector.begin(-1);
   s.pass(1min);
-  CHECK(s.verdict_on(wait).what == outcome::go_on);
+  CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
 }
 
 TEST_CASE("events that arrived while this rank did not run are checked before a wait ends", "[liveness]") {
   scene s{{.silence = 2s, .stall = 1h, .deadline = 300ms}};
   auto wait = s.detector.begin(1);
   s.pass(20ms);
-  REQUIRE(s.detector.judge(wait).what == outcome::go_on);
+  REQUIRE(s.detector.judge(wait).what == outcome::keep_waiting);
   outcome expected{};
   SECTION("a farewell, and the message before it") {
     s.detector.leave(1);
     s.gap(200ms);
     // The time before the farewell was read does not count, and this rank has not looked for the message yet.
-    CHECK(s.detector.judge(wait).what == outcome::go_on);
-    CHECK(s.verdict_on(wait).what == outcome::go_on);
+    CHECK(s.detector.judge(wait).what == outcome::keep_waiting);
+    CHECK(s.verdict_on(wait).what == outcome::keep_waiting);
     s.gap(200ms);
     expected = outcome::left;
   }
@@ -301,7 +301,7 @@ TEST_CASE("events that arrived while this rank did not run are checked before a 
     s.gap(400ms);
     expected = outcome::deadline;
   }
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.detector.judge(wait).what == outcome::keep_waiting);
   const auto verdict = s.detector.judge(wait);
   CHECK(verdict.what == expected);
   CHECK(verdict.peer == 1);
@@ -314,13 +314,13 @@ TEST_CASE("a suspicion that the next look does not confirm ends no wait", "[live
   s.detector.deny_farewell(1);
   s.gap(1h);
   s.pass(100ms);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.detector.judge(wait).what == outcome::keep_waiting);
   // Its farewell arrives after all, and another rank dies.
   s.detector.leave(1);
   s.detector.die(3);
   s.detector.deny_farewell(3);
   s.pass(failure_detector::farewell + 10ms);
-  CHECK(s.detector.judge(wait).what == outcome::go_on);
+  CHECK(s.detector.judge(wait).what == outcome::keep_waiting);
   const auto verdict = s.detector.judge(wait);
   CHECK(verdict.what == outcome::dead);
   CHECK(verdict.peer == 3);

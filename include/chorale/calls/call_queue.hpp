@@ -142,7 +142,7 @@ class call_queue : private background {
   /// Fails the blocking call, and the communicator, by the exception being handled, then rethrows it.
   [[noreturn]] void rethrow_failure();
   void push(std::shared_ptr<pending_call> begun);
-  bool get_on(attention how) noexcept override;
+  bool advance(attention how) noexcept override;
   void finish();
   void fail(const std::exception_ptr& why) noexcept;
   void leave() noexcept;

@@ -22,7 +22,7 @@ class background {
   /// Advances all work enlisted on this thread as far as possible without waiting, and calls the answers of
   /// all attendances of this thread. Reentrant calls do nothing. `how`: `polls` or `passes`. @returns true if
   /// any work waits for ranks that may need this core; a caller that polls should then yield.
-  static bool get_on_with_all(attention how) noexcept;
+  static bool advance_all(attention how) noexcept;
 
   /// The work enlisted on a thread, or on one of several flows of execution that share a thread, such as the
   /// fibers of a simulation.
@@ -43,7 +43,7 @@ class background {
   static list& mine() noexcept;
   /// Must not wait. May be called reentrantly, while a call further up the stack is active. @returns true if
   /// this work waits for ranks that may need this core.
-  virtual bool get_on(attention how) noexcept = 0;
+  virtual bool advance(attention how) noexcept = 0;
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that points to this; null if it is on no list

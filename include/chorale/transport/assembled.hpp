@@ -140,7 +140,7 @@ class assembled {
   [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().poll(); }
-  void look_around() { core().engine().look_around(); }
+  void progress_all() { core().engine().progress_all(); }
   template <class State>
   [[nodiscard]] State& state() {
     return core().store().template state<State>();

@@ -44,14 +44,14 @@ class failure_detector {
   failure_detector(int peers, const limits& l);
 
   // Events.
-  /// The owner looks at time `now`: attended time advances.
-  void look(time_point now) noexcept;
+  /// It is time `now` and the owner attends: attended time advances.
+  void advance_to(time_point now) noexcept;
   /// A sign of life of `peer` arrived: a datagram, or an acknowledgement by its adapter.
   void hear(int peer) noexcept;
   /// `peer` was sent a question, which it answers as long as it is alive.
   void ask(int peer);
-  /// `peer` has ended its communicator. This is known at once, but its time counts from the next look, since
-  /// this rank may not have run for a while when it reads of it.
+  /// `peer` has ended its communicator. This is known at once, but its time counts from the next
+  /// `advance_to`, since this rank may not have run for a while when it reads of it.
   void leave(int peer) noexcept;
   /// The process of `peer` was seen running: it may be silent because it has left, or has no core for its
   /// service thread, but it is not dead.
@@ -81,7 +81,7 @@ class failure_detector {
   [[nodiscard]] const std::vector<int>& dead() const noexcept { return dead_; }
 
   enum class outcome {
-    go_on,
+    keep_waiting,
     dead,      ///< the verdict's peer is dead
     left,      ///< the awaited peer has left; if any was awaited, all have
     silent,    ///< the awaited peer shows no sign of life; if any was awaited, the verdict's peer
@@ -91,7 +91,7 @@ class failure_detector {
     stalled,
   };
   struct verdict {
-    outcome what = outcome::go_on;
+    outcome what = outcome::keep_waiting;
     int peer = -1;
     bool operator==(const verdict&) const = default;
   };
@@ -106,12 +106,12 @@ class failure_detector {
     attention how = attention::waits;  ///< attention of the wait that is judged
   };
   [[nodiscard]] wait begin(int peer) const noexcept;
-  /// Judges a wait at the time of the last look. Between two judgements the owner checks for the awaited
-  /// data; a wait ends only if two successive judgements agree. Otherwise data could be missed that arrived
-  /// with the farewell that ends the wait, or while this rank did not run. The silence of a peer ends only
-  /// waits that may be for that peer: it may have left, and this rank may have missed the farewell. A rank
-  /// that waits for the silent peer finds out and tells the others. The death of a peer is certain, and ends
-  /// every wait.
+  /// Judges a wait at the time of the last `advance_to`. Between two judgements the owner checks for the
+  /// awaited data; a wait ends only if two successive judgements agree. Otherwise data could be missed that
+  /// arrived with the farewell that ends the wait, or while this rank did not run. The silence of a peer ends
+  /// only waits that may be for that peer: it may have left, and this rank may have missed the farewell. A
+  /// rank that waits for the silent peer finds out and tells the others. The death of a peer is certain, and
+  /// ends every wait.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
@@ -140,7 +140,7 @@ class failure_detector {
   std::vector<peer_state> peers_;
   std::vector<int> suspects_;
   std::vector<int> dead_;
-  std::vector<int> leaving_;  ///< peers that have left since the last look
+  std::vector<int> leaving_;  ///< peers that have left since the last `advance_to`
   int left_ = 0;
   duration attended_{};
   std::optional<time_point> last_look_;

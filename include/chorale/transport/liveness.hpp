@@ -53,7 +53,7 @@ class liveness {
   /// True if that rank is gone, or shows no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
   /// Attended time of this rank, as the failure detector counts it; calling this advances it.
-  clock::duration attend();
+  clock::duration attended_now();
   /// Says in words how long `peer` has been silent, and which other ranks are.
   [[nodiscard]] std::string describe_silence(int peer);
   /// A clause, beginning with "; ", if that rank was asked but never heard, so that there may be no network
@@ -70,7 +70,7 @@ class liveness {
   [[nodiscard]] failure_detector::verdict judge(failure_detector::wait& w);
   // The awaited rank may itself wait for another, so other ranks are watched, too.
   /// Checks the processes of `awaited`, of silent ranks and, round-robin, of some others.
-  void look_at_some(int awaited);
+  void check_some(int awaited);
   /// Ranks to ask for a sign of life besides `awaited`: those that owe an answer and, if `asks_others`, the
   /// next rank round-robin.
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);

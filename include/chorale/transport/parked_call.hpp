@@ -5,17 +5,17 @@
 #include <exception>
 #include <optional>
 
-#include <chorale/transport/vigil.hpp>
+#include <chorale/transport/slow_wait.hpp>
 
 namespace chorale::transport {
 
-/// The innermost coroutine of a call, what it waits for, and the vigil over the awaited peer.
+/// The innermost coroutine of a call, what it waits for, and the slow wait for the awaited peer.
 struct parked_call {
   std::coroutine_handle<> frame;
   bool (*ready)(void*) = nullptr;
   void* awaiter = nullptr;
   int (*awaited)(void*) = nullptr;  ///< returns the peer currently waited for, if that changes
-  std::optional<vigil> watch;
+  std::optional<slow_wait> watch;
   std::exception_ptr failure;  ///< to be raised inside the coroutine
 
   [[nodiscard]] int who() const { return awaited == nullptr ? watch->peer() : awaited(awaiter); }

@@ -19,7 +19,7 @@
 #include <chorale/transport/failures.hpp>
 #include <chorale/transport/multicasts.hpp>
 #include <chorale/transport/parked_call.hpp>
-#include <chorale/transport/vigil.hpp>
+#include <chorale/transport/slow_wait.hpp>
 
 namespace chorale::transport {
 
@@ -48,7 +48,7 @@ class progress_engine {
   void progress();
   /// The part of the slow path that does not concern a single peer: progress, failures reported by others,
   /// other calls of this thread. @throws error if a failure was reported or a peer is lost.
-  void look_around();
+  void progress_all();
 
   [[nodiscard]] backoff pace() const noexcept { return backoff{spin_}; }
   /// Whether a polling loop yields its core at once when it finds nothing, since the awaited rank may need
@@ -65,19 +65,19 @@ class progress_engine {
   }
 
   /// Waits for `peer`, or for any peer if negative, until `ready()`, which may have side effects. `peer` is a
-  /// rank, or a function that returns one each time the slow path runs. @throws error as `vigil::look`, and
-  /// exceptions of `ready`.
+  /// rank, or a function that returns one each time the slow path runs. @throws error as `slow_wait::check`,
+  /// and exceptions of `ready`.
   template <class Peer, class Ready>
   void wait(Peer&& peer, call_id now, Ready&& ready) {
     constexpr bool changes = std::invocable<Peer&>;
     backoff pace{spin_};
-    vigil watch{*this, first_awaited<changes>(peer), now};
+    slow_wait watch{*this, first_awaited<changes>(peer), now};
     if (parts_.calls.is_observed()) [[unlikely]]
       watch.observe();
     while (!ready()) {
       if (!pace()) continue;
       if constexpr (changes) watch.expect(peer());
-      pace.elapsed(watch.look());
+      pace.elapsed(watch.check());
     }
     watch.end();
   }
@@ -92,7 +92,7 @@ class progress_engine {
   /// returns each time the slow path runs.
   void park(std::coroutine_handle<> frame, int peer, call_id now, bool (*ready)(void*), void* awaiter,
             int (*awaited)(void*) = nullptr) {
-    parked_ = {frame, ready, awaiter, awaited, vigil{*this, peer, now}, nullptr};
+    parked_ = {frame, ready, awaiter, awaited, slow_wait{*this, peer, now}, nullptr};
   }
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
@@ -113,8 +113,8 @@ class progress_engine {
   /// that a nonblocking call may have been driven from elsewhere then.
   void let_go_if_unwinding(int then) noexcept;
 
-  // For vigils.
-  clock::duration look(watched_wait& w, attention how);
+  // For slow waits.
+  clock::duration check(watched_wait& w, attention how);
   void end(watched_wait& w) noexcept;
   void begin_observed() noexcept;
   void end_observed(int peer, call_id now) noexcept;

@@ -161,7 +161,7 @@ class remote_memory {
     consumed_[index(origin, id)] += count;
   }
   /// Waits until `ready()`; `origin` is the awaited rank, or -1 for any.
-  /// @throws error as `vigil::look`.
+  /// @throws error as `slow_wait::check`.
   template <class Ready>
   void wait(int origin, Ready&& ready) {
     operate("wait for notifications from", origin, access::awaited, 0, [&](parts& p) {
@@ -175,14 +175,14 @@ class remote_memory {
       net.core().engine().wait(origin == rank_ ? -1 : origin, net.core().calls().current(), there);
     });
   }
-  void look_around() {
+  void progress_all() {
     const auto inside = enter("look at", -1);
     guarded("look at", -1, [&](parts& p) {
-      p.net().core().engine().look_around();
+      p.net().core().engine().progress_all();
       if constexpr (!Net::atomics_by_device) p.net().expect(-1);
     });
   }
-  /// Returns `count`, the number of notifications that a polling program has found after `look_around`.
+  /// Returns `count`, the number of notifications that a polling program has found after `progress_all`.
   /// Yields the core if it is the same as last time.
   std::uint64_t found(std::uint64_t count) noexcept {
     if (count == std::exchange(last_found_, count) && parts_) parts_->net().core().engine().give_way();
@@ -234,7 +234,7 @@ class remote_memory {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
     backoff pace{false};
-    vigil watch{net.core().engine(), -1, net.core().calls().current()};
+    slow_wait watch{net.core().engine(), -1, net.core().calls().current()};
     for (;;) {
       const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
       if (holder == 0) break;
@@ -242,7 +242,7 @@ class remote_memory {
         throw error(errc::peer_lost, "the lock was overwritten: it holds " + std::to_string(holder),
                     {target});
       watch.expect(static_cast<int>(holder) - 1);
-      if (pace()) pace.elapsed(watch.look());
+      if (pace()) pace.elapsed(watch.check());
     }
     watch.end();
   }

@@ -34,18 +34,18 @@ void connections::withdraw() noexcept {
 
 template <class IsOver>
 void connections::await_each(const IsOver& is_over) {
-  const auto begin = owner_->liveness().attend();
+  const auto begin = owner_->liveness().attended_now();
   for (const int peer : table_.open_peers()) {
     connection& c = *find(peer);
     // The adapters guarantee progress: unacknowledged requests fail by themselves, unless this rank's adapter
     // has stopped.
     while (c.ready && works(peer) && !is_over(c) &&
-           owner_->liveness().attend() - begin < owner_->settings().silence) {
+           owner_->liveness().attended_now() - begin < owner_->settings().silence) {
       owner_->channel().read();
       poll_farewells();
       if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(peer);
       reap();
-      background::get_on_with_all(attention::passes);
+      background::advance_all(attention::passes);
       clock::give_way();
     }
   }

@@ -12,13 +12,13 @@ class progress_engine;
 
 /// Slow path of a wait: progress, failures reported by others, liveness of the awaited peer and of others,
 /// stall reports, deadline.
-class vigil {
+class slow_wait {
  public:
-  vigil(progress_engine& engine, int peer, call_id now) noexcept : engine_(&engine), wait_(peer, now) {}
+  slow_wait(progress_engine& engine, int peer, call_id now) noexcept : engine_(&engine), wait_(peer, now) {}
   /// Checks once; returns the duration of the wait in attended time. @throws error if waiting is futile;
   /// exceptions of a stall handler. With `attention::polls` there is no deadline: a program that polls
   /// decides how long it waits.
-  clock::duration look(attention how = attention::waits);
+  clock::duration check(attention how = attention::waits);
   /// Reports the wait to observers from now on; call it if there are observers.
   void observe() noexcept;
   /// Changes the awaited peer.
