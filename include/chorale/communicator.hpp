@@ -392,7 +392,7 @@ class communicator {
   request_for<communicator> start_part(const calls::membership_choice& mine);
 
   /// On the heap, so that requests and windows still find it after the communicator was moved.
-  std::unique_ptr<caller_type, calls::ending> calls_;
+  std::unique_ptr<caller_type, calls::caller_deleter> calls_;
 };
 
 }  // namespace chorale

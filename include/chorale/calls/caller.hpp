@@ -148,7 +148,7 @@ class caller {
 /// Deleter of a caller. In a child of fork(), the parent's caller is not destroyed. Neither is a caller
 /// destroyed from inside one of its own calls, such as by an operator, since that call goes on; the other
 /// ranks are told that this rank makes no more calls.
-struct ending {
+struct caller_deleter {
   template <class Caller>
   void operator()(Caller* on) const noexcept {
     if (!on->is_here()) [[unlikely]]
