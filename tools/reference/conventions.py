@@ -48,7 +48,7 @@ FOR_CALLS = {
     "job": "a number that is the same on all ranks of the communicator",
     "ask_for_algorithm": "where observers learn which algorithm an operation takes", "tell_choice": "tells observers what was chosen, and why",
     "name_algorithms": "how algorithms are called in errors", "algorithm_of": "the algorithm that serves an operation, for errors",
-    "progress": "reads what has come; throws `error` if a peer is lost", "look_around": "the same, and raises failures that others report",
+    "progress": "reads what has come; throws `error` if a peer is lost", "progress_all": "the same, and raises failures that others report",
     "pace": "how to wait here", "wait": "waits until `ready()` for `peer`; throws `error` `errc::peer_lost`, `errc::deadline`",
     "park": "suspends a coroutine of a nonblocking call until `ready(awaiter)`", "rethrow_parked_failure": "throws what ended a parked call",
     "is_over": "whether a posted message has been moved", "give_up": "lets go of the memory of a posted message",
