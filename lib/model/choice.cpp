@@ -115,8 +115,8 @@ int choice::next(range_choice& in, std::size_t bytes) {
   return in.running->contender();
 }
 
-bool choice::took(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
-                  bool is_apart) {
+bool choice::record(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
+                    bool is_apart) {
   if (!in.running) return false;
   // Where ranks share cores, a rank that gets a core may find the message of a root that was ahead: such a
   // call seems to cost nothing. So the time from one call's end to the next counts; the first call of a turn,
@@ -125,7 +125,7 @@ bool choice::took(range_choice& in, std::size_t bytes, clock::time_point begin, 
   std::optional<clock::duration> time;
   if (is_apart) time = end - (by_turns ? in.ended : begin);
   in.ended = end;
-  in.running->took(bytes, time);
+  in.running->record(bytes, time);
   return in.running->round_is_over();
 }
 

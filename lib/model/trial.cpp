@@ -53,7 +53,7 @@ void trial::begin_round() {
   times_.assign(2 + 2 * racing_.size(), 0);
 }
 
-void trial::took(std::size_t bytes, std::optional<clock::duration> time) {
+void trial::record(std::size_t bytes, std::optional<clock::duration> time) {
   // Even if adding up has failed, the round is over.
   if (round_is_over()) return;
   ++made_;

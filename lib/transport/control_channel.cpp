@@ -13,9 +13,9 @@
 #include <chorale/transport/group_view.hpp>
 
 #include "../core/shortage.hpp"
+#include "best_effort.hpp"
 #include "device_watch.hpp"
 #include "messages.hpp"
-#include "telling.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -81,8 +81,8 @@ bool control_channel::send(int to, std::uint16_t kind, std::span<const std::byte
   return port_->send(to, sizeof head + head.bytes, write, solicited);
 }
 
-void control_channel::insist(int to, std::uint16_t kind, std::span<const std::byte> body,
-                             std::span<const std::byte> more) {
+void control_channel::send_patiently(int to, std::uint16_t kind, std::span<const std::byte> body,
+                                     std::span<const std::byte> more) {
   const auto give_up = clock::now() + patience_of_one;
   while (!send(to, kind, body, more) && clock::now() < give_up) clock::sleep_for(pause_of_full_queue);
 }
@@ -95,7 +95,7 @@ void control_channel::broadcast(std::uint16_t kind,
     if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int to = 0; to < self_.size; ++to) {
       if (to == self_.rank || !is_there(to)) continue;
-      tell(*this, to, kind, body(to), {}, patient_until);
+      send_best_effort(*this, to, kind, body(to), {}, patient_until);
     }
   }
 }
@@ -184,7 +184,7 @@ std::string control_channel::device_trouble() const noexcept {
   return port_->over().opened()->watch->trouble();
 }
 
-void control_channel::look_after_sends() {
+void control_channel::poll_sends() {
   const std::lock_guard hold{lock_};
   port_->reap();
 }

@@ -147,7 +147,7 @@ void failures::fail(const std::exception_ptr& why) noexcept {
     record(why);
     tell();
   }
-  let_go(nullptr);
+  withdraw_after(nullptr);
 }
 
 void failures::abandon() noexcept {
@@ -167,7 +167,7 @@ void failures::abandon() noexcept {
   tell();
 }
 
-void failures::let_go(std::exception_ptr why) noexcept {
+void failures::withdraw_after(std::exception_ptr why) noexcept {
   if (!channel_->is_here()) return;
   if (std::exchange(withdrawn_, true)) return;
   ended_by_ = std::move(why);

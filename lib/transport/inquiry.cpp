@@ -12,13 +12,13 @@
 #include <chorale/transport/inquiry.hpp>
 
 #include "../core/printable.hpp"
+#include "best_effort.hpp"
 #include "farewell_rounds.hpp"
 #include "membership.hpp"
 #include "messages.hpp"
 #include "mismatch_query.hpp"
 #include "peer_calls.hpp"
 #include "stall_survey.hpp"
-#include "telling.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -58,7 +58,7 @@ void say_farewell(control_channel& channel, const liveness& lives, const farewel
       else if (!rounds.is_first())
         continue;
       if (!is_due) break;
-      tell(channel, to, kind, wire(words), user.last_words(to), patient_until);
+      send_best_effort(channel, to, kind, wire(words), user.last_words(to), patient_until);
     }
     if (is_due) rounds.note(now);
     if (somebody_listens && !rounds.are_over()) clock::sleep_for(look_interval);
@@ -116,7 +116,7 @@ void inquiry::take_departure_answer(int from, std::span<const std::byte> body) {
   const auto about = parse<departure>(body);
   if (!about || about->rank < 0 || about->rank >= group_->size() || about->rank == from)
     return channel_->refuse();
-  lives_->hear_of(about->rank, about->has_left == 1);
+  lives_->note_reported(about->rank, about->has_left == 1);
 }
 
 void inquiry::take_question(int from, std::span<const std::byte> body) {

@@ -96,7 +96,7 @@ joined_group::joined_group(const joining_plan& plan, int local_rank) : settings(
 joined_group::joined_group(joined_group&&) noexcept = default;
 
 joined_group::~joined_group() {
-  if (expected && port && members && made.is_here()) tell_of_no_start(*port, *members);
+  if (expected && port && members && made.is_here()) announce_no_start(*port, *members);
 }
 
 int joined_group::rank() const noexcept {

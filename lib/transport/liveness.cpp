@@ -48,7 +48,7 @@ void liveness::leave(int peer) noexcept {
   detector_.leave(peer);
 }
 
-void liveness::hear_of(int peer, bool has_left) noexcept {
+void liveness::note_reported(int peer, bool has_left) noexcept {
   const std::lock_guard hold{channel_->lock()};
   if (!detector_.is_dead(peer)) return;
   if (has_left)

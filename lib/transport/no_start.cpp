@@ -43,7 +43,7 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
 
 }  // namespace
 
-void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
+void announce_no_start(datagram_port& port, const membership& members) noexcept {
   // Made here, since memory may be what this rank lacks.
   failure_notice why{};
   why.code = static_cast<int>(errc::bootstrap_failed);
@@ -65,7 +65,7 @@ void tell_of_no_start(datagram_port& port, const membership& members) noexcept {
 }
 
 no_start_guard::~no_start_guard() {
-  if (channel_ != nullptr) tell_of_no_start(channel_->port(), *group_);
+  if (channel_ != nullptr) announce_no_start(channel_->port(), *group_);
 }
 
 }  // namespace chorale::transport

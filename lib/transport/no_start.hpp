@@ -9,6 +9,6 @@ namespace chorale::transport {
 
 /// Tells all other ranks, which would otherwise wait, that this rank could not make its communicator. Takes
 /// at most 500 ms if datagrams cannot be sent.
-void tell_of_no_start(datagram_port& port, const membership& members) noexcept;
+void announce_no_start(datagram_port& port, const membership& members) noexcept;
 
 }  // namespace chorale::transport

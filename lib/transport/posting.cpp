@@ -24,7 +24,7 @@ void give_up(endpoint& core, const posted_message& message) noexcept {
     // If there is no memory for a text, the call fails with the exception that destroyed the message's
     // memory.
   }
-  core.failures().let_go(std::move(why));
+  core.failures().withdraw_after(std::move(why));
 }
 
 }  // namespace chorale::transport

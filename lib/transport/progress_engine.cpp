@@ -15,7 +15,7 @@ progress_engine::~progress_engine() = default;
 
 void progress_engine::progress() {
   parts_.channel.read();
-  parts_.channel.look_after_sends();
+  parts_.channel.poll_sends();
   parts_.groups.progress();
   parts_.user.on_progress();
 }
@@ -59,24 +59,24 @@ void progress_engine::advance(attention how) {
   try {
     const auto ready = [this] { return parked_.ready(parked_.awaiter); };
     if (how == attention::waits) {
-      wait([this] { return parked_.who(); }, parked_.watch->now(), ready);
+      wait([this] { return parked_.awaited_peer(); }, parked_.watch->now(), ready);
     } else if (!ready()) {
-      parked_.watch->expect(parked_.who());
+      parked_.watch->expect(parked_.awaited_peer());
       parked_.watch->check(how);
       return;
     }
   } catch (...) {
     parked_.failure = std::current_exception();
-    parts_.failed.let_go(parked_.failure);
+    parts_.failed.withdraw_after(parked_.failure);
   }
   parked_.watch->end();
   parked_.frame = {};
   frame.resume();
 }
 
-void progress_engine::let_go_if_unwinding(int then) noexcept {
+void progress_engine::withdraw_if_unwinding(int then) noexcept {
   const int outside = exceptions_outside_ == not_driven ? then : exceptions_outside_;
-  if (std::uncaught_exceptions() > outside) parts_.failed.let_go(nullptr);
+  if (std::uncaught_exceptions() > outside) parts_.failed.withdraw_after(nullptr);
 }
 
 clock::duration progress_engine::check(watched_wait& w, attention how) {
@@ -118,7 +118,7 @@ void slow_wait::finish() noexcept {
 }
 
 void withdrawal_guard::end() const noexcept {
-  engine_->let_go_if_unwinding(exceptions_);
+  engine_->withdraw_if_unwinding(exceptions_);
 }
 
 }  // namespace chorale::transport

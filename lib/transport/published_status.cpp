@@ -20,15 +20,15 @@ void put(std::array<char, n>& place, std::string_view text) noexcept {
 }
 
 /// Marks the slot as inconsistent for readers during its lifetime.
-class rewriting {
+class slot_update {
  public:
-  explicit rewriting(status_slot& slot) noexcept : slot_(slot), version_(slot.version.load() | 1) {
+  explicit slot_update(status_slot& slot) noexcept : slot_(slot), version_(slot.version.load() | 1) {
     slot_.version.store(version_, std::memory_order_relaxed);
     std::atomic_thread_fence(std::memory_order_release);
   }
-  ~rewriting() { slot_.version.store(version_ + 1, std::memory_order_release); }
-  rewriting(const rewriting&) = delete;
-  rewriting& operator=(const rewriting&) = delete;
+  ~slot_update() { slot_.version.store(version_ + 1, std::memory_order_release); }
+  slot_update(const slot_update&) = delete;
+  slot_update& operator=(const slot_update&) = delete;
 
  private:
   status_slot& slot_;
@@ -41,7 +41,7 @@ std::int32_t this_thread() noexcept {
 }
 
 void describe(status_slot& slot, const membership& group) noexcept {
-  const rewriting now{slot};
+  const slot_update now{slot};
   slot.group = group.numbers().name;
   slot.rank = group.rank();
   slot.size = group.size();
@@ -75,12 +75,12 @@ published_status::~published_status() {
 }
 
 void published_status::set_label(std::string_view label) noexcept {
-  const rewriting now{*slot_};
+  const slot_update now{*slot_};
   put(slot_->label, label);
 }
 
 void published_status::note_failure(std::string_view why) noexcept {
-  const rewriting now{*slot_};
+  const slot_update now{*slot_};
   slot_->failed = 1;
   put(slot_->failure, why);
 }

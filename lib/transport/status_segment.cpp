@@ -25,7 +25,7 @@ struct status_segment::of_all {
   void after_fork(bool in_child) noexcept {
     if (forked) {
       if (in_child) {
-        forked->part_from_parent();
+        forked->detach_from_parent();
         current.reset();
       }
       forked->lock_.unlock();
@@ -104,7 +104,7 @@ void status_segment::give_back(status_slot* slot) noexcept {
     if (place(i) == reinterpret_cast<std::byte*>(slot)) taken_[i] = false;
 }
 
-void status_segment::part_from_parent() noexcept {
+void status_segment::detach_from_parent() noexcept {
   void* const copy =
       mmap(nullptr, status_memory_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (copy != MAP_FAILED) {

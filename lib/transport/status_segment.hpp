@@ -30,7 +30,7 @@ class status_segment {
   /// State of the whole process; never destroyed, since communicators may live until it ends.
   struct of_all;
   static of_all& everywhere();
-  void part_from_parent() noexcept;
+  void detach_from_parent() noexcept;
   [[nodiscard]] std::byte* place(std::size_t i) const noexcept {
     return memory_ + (i + 1) * status_slot_bytes;
   }

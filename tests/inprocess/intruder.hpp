@@ -68,7 +68,7 @@ class intruder {
     };
     while (!is_sent()) {
       chorale::clock::give_way();
-      self_.channel().look_after_sends();
+      self_.channel().poll_sends();
     }
     pause();
   }

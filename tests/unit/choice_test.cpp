@@ -52,7 +52,7 @@ std::multiset<int> settle(choice& all, choice::range_choice& in, std::size_t byt
     served.insert(serving);
     const instant begin = now + apart;
     now = begin + cost(serving);
-    if (all.took(in, bytes, begin, now, true)) static_cast<void>(all.judge(in, bytes));
+    if (all.record(in, bytes, begin, now, true)) static_cast<void>(all.judge(in, bytes));
   }
   return served;
 }
@@ -177,7 +177,7 @@ TEST_CASE("where ranks share cores, the time between calls with a root counts", 
       const instant begin = now + (before == 0 ? 50us : 5us);
       now = begin + in_call(serving);
       before = serving;
-      if (all.took(range, 64, begin, now, true)) static_cast<void>(all.judge(range, 64));
+      if (all.record(range, 64, begin, now, true)) static_cast<void>(all.judge(range, 64));
     }
     CHECK(range.algorithm == (rooted ? 1 : 0));
   }
@@ -188,6 +188,6 @@ TEST_CASE("calls that run after the end of a trial use its result", "[choice]") 
   auto& range = all.of(64, true);
   settle(all, range, 64, [](int number) { return duration{number == 2 ? 1us : 9us}; });
   CHECK(all.next(range, 64) == 2);
-  CHECK_FALSE(all.took(range, 64, instant{1s}, instant{2s}, true));
+  CHECK_FALSE(all.record(range, 64, instant{1s}, instant{2s}, true));
   CHECK(range.algorithm == 2);
 }

@@ -33,7 +33,7 @@ std::vector<int> finish(trial& all, std::size_t bytes, const times& time) {
   std::vector<int> served;
   while (!all.is_over()) {
     served.push_back(all.contender());
-    all.took(bytes, time(served.back(), served.size() - 1));
+    all.record(bytes, time(served.back(), served.size() - 1));
     if (all.round_is_over()) all.judge();
   }
   return served;
@@ -82,7 +82,7 @@ TEST_CASE("turns begin with an untimed call, and are alike for all contenders of
       const int serving = all.contender();
       in_round.push_back(serving);
       // If the first call of a turn counted, 3 would not win.
-      all.took(bytes, serving != previous ? (serving == 3 ? 1s : 1us) : serving == 3 ? 1000ns : 1200ns);
+      all.record(bytes, serving != previous ? (serving == 3 ? 1s : 1us) : serving == 3 ? 1000ns : 1200ns);
       previous = serving;
       if (!all.round_is_over()) continue;
       const auto calls = counted(in_round);
@@ -210,7 +210,7 @@ TEST_CASE("a contender that led in a round is not dropped for two others", "[tri
   std::size_t round = 0;
   while (!all.is_over()) {
     const bool second = all.contender() == 2;
-    all.took(std::size_t{1} << 20, !second ? 1000us : round == 2 || round == 3 ? 2600us : 800us);
+    all.record(std::size_t{1} << 20, !second ? 1000us : round == 2 || round == 3 ? 2600us : 800us);
     if (!all.round_is_over()) continue;
     all.judge();
     ++round;
@@ -226,9 +226,9 @@ TEST_CASE("ranks that add up their times agree, whatever each has measured", "[t
   while (!zero.is_over()) {
     REQUIRE(zero.contender() == one.contender());
     const int serving = zero.contender();
-    zero.took(8, serving == 1 ? 100ns : serving == 2 ? 200ns : 120ns);
+    zero.record(8, serving == 1 ? 100ns : serving == 2 ? 200ns : 120ns);
     // Some calls are not timed on one of the ranks.
-    one.took(8, ++calls % 3 == 0 ? nanoseconds{} : serving == 1 ? 900ns : serving == 2 ? 300ns : 4000ns);
+    one.record(8, ++calls % 3 == 0 ? nanoseconds{} : serving == 1 ? 900ns : serving == 2 ? 300ns : 4000ns);
     REQUIRE(zero.round_is_over() == one.round_is_over());
     if (!zero.round_is_over()) continue;
     REQUIRE(zero.times().size() == one.times().size());
@@ -264,7 +264,7 @@ TEST_CASE("calls of several sizes are compared by time per byte", "[trial]") {
   while (!all.is_over()) {
     const bool second = all.contender() == 2;
     const std::size_t bytes = second ? 32768 : 16388;
-    all.took(bytes, std::chrono::nanoseconds{(second ? 3 : 4) * static_cast<std::int64_t>(bytes)});
+    all.record(bytes, std::chrono::nanoseconds{(second ? 3 : 4) * static_cast<std::int64_t>(bytes)});
     if (all.round_is_over()) all.judge();
   }
   CHECK(all.winner() == 2);

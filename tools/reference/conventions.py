@@ -41,7 +41,7 @@ PART_OF_RANGE = re.compile(r"(child_range|backwards|index_iterator)$")
 FOR_CALLS = {
     "use": "which thread is in a call", "dependent_objects": "windows and arrays, which end before the transport does", "begin": "a call begins and gets its number",
     "complete": "a call is over", "current": "the call that goes on", "fail": "poisons the communicator, and tells all ranks why",
-    "let_go": "puts the memory of the user out of reach, since a call fails", "labelled": "an error with the name of the communicator in its text",
+    "withdraw_after": "puts the memory of the user out of reach, since a call fails", "labelled": "an error with the name of the communicator in its text",
     "require_sound": "throws `error` `errc::poisoned` if a call has failed before",
     "require_whole": "throws what an await failed with, or `errc::misuse` for a forgotten `co_await`",
     "is_poisoned": "whether a call has failed", "label": "what errors call the communicator; empty: it has no name", "set_label": "sets that, on this rank",

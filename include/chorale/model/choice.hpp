@@ -57,8 +57,8 @@ class choice {
   [[nodiscard]] int next(range_choice& in, std::size_t bytes);
   /// Reports a call. `is_apart`: the rank did nothing else from `begin` to `end`. @returns whether the ranks
   /// must add up `in.running->times()`, and then call `judge`.
-  [[nodiscard]] bool took(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
-                          bool is_apart);
+  [[nodiscard]] bool record(range_choice& in, std::size_t bytes, clock::time_point begin,
+                            clock::time_point end, bool is_apart);
   /// The ranks have added up the times. @returns the result of the trial, empty if it goes on.
   [[nodiscard]] std::string judge(range_choice& in, std::size_t bytes);
 

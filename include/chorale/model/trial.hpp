@@ -35,7 +35,7 @@ class trial {
   [[nodiscard]] int contender() const noexcept { return contenders_[racing_[at_ % racing_.size()]]; }
   /// Reports a call and its time on this rank; no time if it tells nothing about the algorithm. Precondition:
   /// neither the round nor the trial is over.
-  void took(std::size_t bytes, std::optional<clock::duration> time);
+  void record(std::size_t bytes, std::optional<clock::duration> time);
 
   /// Whether the caller must add up times() and call judge().
   [[nodiscard]] bool round_is_over() const noexcept { return at_ == racing_.size(); }

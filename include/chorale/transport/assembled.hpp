@@ -129,7 +129,7 @@ class assembled {
   void complete(call_id now) noexcept { core().calls().complete(now); }
   [[nodiscard]] call_id current() const noexcept { return core().calls().current(); }
   void fail(const std::exception_ptr& why) noexcept { core().failures().fail(why); }
-  void let_go(std::exception_ptr why) noexcept { core().failures().let_go(std::move(why)); }
+  void withdraw_after(std::exception_ptr why) noexcept { core().failures().withdraw_after(std::move(why)); }
   [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
     return core().calls().labelled(why);
   }

@@ -95,8 +95,8 @@ class control_channel {
   bool send(int to, std::uint16_t kind, std::span<const std::byte> body, std::span<const std::byte> more = {},
             bool solicited = false);
   /// The same, but retries for at most 100 ms. Not under the lock.
-  void insist(int to, std::uint16_t kind, std::span<const std::byte> body,
-              std::span<const std::byte> more = {});
+  void send_patiently(int to, std::uint16_t kind, std::span<const std::byte> body,
+                      std::span<const std::byte> more = {});
   /// Sends a datagram that needs no answer to all other ranks for which `is_there` is true; five times, since
   /// datagrams may be lost, so receivers must tolerate duplicates. A failed send to one rank does not affect
   /// the others. Takes at most one second. Not under the lock.
@@ -104,7 +104,7 @@ class control_channel {
                  const std::function<bool(int to)>& is_there);
   /// Polls the completions of sends: `send` does that only when its queue fills. @throws error if a send
   /// failed.
-  void look_after_sends();
+  void poll_sends();
   /// Waits until all sends have completed, for at most `patience`. Not under the lock.
   void drain(clock::duration patience);
 

@@ -116,7 +116,7 @@ class failures {
   void note_unseen(const std::exception_ptr& why) noexcept;
   /// The part of `fail` that concerns memory, for an await that failed with `why`; null if something else
   /// failed.
-  void let_go(std::exception_ptr why) noexcept;
+  void withdraw_after(std::exception_ptr why) noexcept;
   /// @throws error errc::peer_lost, or the failure that a peer has reported.
   [[noreturn]] void lose(int peer, const std::string& why);
 

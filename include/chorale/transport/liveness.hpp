@@ -34,7 +34,7 @@ class liveness {
   void leave(int peer) noexcept;
   /// Another rank says that `peer`, whose process is gone, has left before, or that it has no farewell of it
   /// either.
-  void hear_of(int peer, bool has_left) noexcept;
+  void note_reported(int peer, bool has_left) noexcept;
   /// `peer` has said by datagram that it ends its communicator: it no longer reads datagrams, either.
   void take_farewell(int peer) noexcept;
 

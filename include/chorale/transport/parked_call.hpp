@@ -18,7 +18,7 @@ struct parked_call {
   std::optional<slow_wait> watch;
   std::exception_ptr failure;  ///< to be raised inside the coroutine
 
-  [[nodiscard]] int who() const { return awaited == nullptr ? watch->peer() : awaited(awaiter); }
+  [[nodiscard]] int awaited_peer() const { return awaited == nullptr ? watch->peer() : awaited(awaiter); }
 };
 
 }  // namespace chorale::transport

@@ -111,7 +111,7 @@ class progress_engine {
   /// Call when memory of a call is destroyed; `then`: number of exceptions in flight when the memory was
   /// made. If an exception of the call destroys it, peers lose access to all memory first. Takes into account
   /// that a nonblocking call may have been driven from elsewhere then.
-  void let_go_if_unwinding(int then) noexcept;
+  void withdraw_if_unwinding(int then) noexcept;
 
   // For slow waits.
   clock::duration check(watched_wait& w, attention how);

@@ -40,7 +40,7 @@ struct [[nodiscard]] waiting {
       return wait();
     } catch (...) {
       // Before the algorithm's frames are unwound, since peers may be writing into its memory.
-      net.let_go(std::current_exception());
+      net.withdraw_after(std::current_exception());
       throw;
     }
   }

@@ -33,12 +33,12 @@ std::optional<exposure> registered_if_taken(const Make& make) {
 }
 
 /// Sets a flag during its lifetime.
-class busy {
+class flag_guard {
  public:
-  explicit busy(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  busy(const busy&) = delete;
-  busy& operator=(const busy&) = delete;
-  ~busy() { flag_ = false; }
+  explicit flag_guard(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  flag_guard(const flag_guard&) = delete;
+  flag_guard& operator=(const flag_guard&) = delete;
+  ~flag_guard() { flag_ = false; }
 
  private:
   bool& flag_;
@@ -93,7 +93,7 @@ bool posted_messages::has_receives(int from) const noexcept {
 void posted_messages::advance() {
   // Connecting drives progress, which calls this function again.
   if (advancing_) return;
-  const busy now{advancing_};
+  const flag_guard now{advancing_};
   if (serial_) serial_->look();
   for (std::size_t i = 0; i < active_.size();) {
     const int peer = active_[i];

@@ -4,7 +4,7 @@
 #include <chorale/core/system_services.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
-#include "homes.hpp"
+#include "first_communicators.hpp"
 
 namespace chorale::transport {
 
@@ -12,11 +12,11 @@ observed_calls::observed_calls(call_record& calls, observed_communicator who,
                                std::function<std::uint64_t()> resent)
     : calls_(&calls), who_(std::move(who)), flow_(system_services::this_flow()), resent_(std::move(resent)) {
   open_.reserve(8);
-  homes::all().enter(flow_, who_);  // last, since it can fail and only the destructor undoes it
+  first_communicators::all().enter(flow_, who_);  // last, since it can fail and only the destructor undoes it
 }
 
 observed_calls::~observed_calls() {
-  homes::all().leave(flow_);
+  first_communicators::all().leave(flow_);
   for (const listener& l : all_) l.who->on_ended(who_);
 }
 

@@ -87,9 +87,9 @@ void path_router::count(int to, std::size_t bytes) {
 }
 
 void path_router::take_news() {
-  for (const auto news : streams_->take_path_news()) {
-    peer_path& p = of(news.from);
-    switch (news.what) {
+  for (const auto mark : streams_->take_path_marks()) {
+    peer_path& p = of(mark.from);
+    switch (mark.what) {
       case path_mark::offer:
         if (p.now == stage::offered) {
           // Both have offered, which is an agreement.
@@ -97,7 +97,7 @@ void path_router::take_news() {
         } else if (p.now == stage::datagrams) {
           p.answers = true;
           p.accepts = choice_ != path_choice::nearest && places_ < limit_;
-          under_way_.push_back(news.from);
+          under_way_.push_back(mark.from);
           if (p.accepts) {
             ++places_;
             p.now = stage::connecting;

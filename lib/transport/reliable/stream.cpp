@@ -18,7 +18,7 @@ bool stream::transmit(sequence number, bool first_time, clock::time_point now) {
   const bool solicited = type == packet_type::read_request || type == packet_type::atomic_request;
   if (!all_->port.send(peer_, stream_kind::packet, {e.block, e.bytes}, solicited)) return false;
   e.sent_at = now;
-  credits_.mark_told();
+  credits_.mark_acknowledged();
   if (!first_time) {
     pace_.on_resent();
     ++all_->counts.resent;
@@ -44,7 +44,7 @@ void stream::lag() {
 bool stream::transmit_signal(const sent_signal& s) {
   const signal_body b{s.word, s.after, in_.expected(), credits_.released(), refuses_ ? 1U : 0U};
   if (!all_->port.send(peer_, stream_kind::signal, wire(b), false)) return false;
-  credits_.mark_told();
+  credits_.mark_acknowledged();
   return true;
 }
 
@@ -65,7 +65,7 @@ void stream::acknowledged(sequence upto, std::uint32_t released, bool refused, c
     question_.stop();
     all_->sink.on_arrival(*this, now);
   }
-  credits_.on_told(released);
+  credits_.on_acknowledged(released);
   if (refused && broken_.empty())
     broken_ = "rank " + std::to_string(peer_) + " refused an access to its memory";
 }
@@ -89,7 +89,7 @@ void stream::report(resend what, bool solicited, std::uint64_t& counter) {
   report_body b = state();
   b.wanted = static_cast<std::uint32_t>(what);
   if (!all_->port.send(peer_, stream_kind::report, wire(b), solicited)) return;
-  credits_.mark_told();
+  credits_.mark_acknowledged();
   ++counter;
 }
 

@@ -108,7 +108,7 @@ bool stream_table::deliver(stream& from, const packet& p, const event_time& now)
       if (mark == path_mark::departure)
         departed_[static_cast<std::size_t>(peer)] = true;
       else
-        news_.push_back({peer, mark});
+        marks_.push_back({peer, mark});
       break;
     }
   }
@@ -141,7 +141,7 @@ bool stream_table::release(int from) {
   store_.release(from);
   stream& s = at(from);
   s.credits().on_released();
-  if (s.credits().untold() >= std::max(blocks_ / 2, 1U)) s.acknowledge();
+  if (s.credits().unacknowledged() >= std::max(blocks_ / 2, 1U)) s.acknowledge();
   return s.has_kept();
 }
 
@@ -181,8 +181,8 @@ void stream_table::tell(int to, path_mark what, clock::time_point now) {
   s.push(static_cast<packet_type>(what), flags, {}, std::monostate{}, {}, now);
 }
 
-std::vector<path_news> stream_table::take_news() noexcept {
-  return std::exchange(news_, {});
+std::vector<received_path_mark> stream_table::take_marks() noexcept {
+  return std::exchange(marks_, {});
 }
 
 void stream_table::await_answer(int from, clock::time_point now) {

@@ -110,7 +110,7 @@ class stream_table final : packet_sink {
   /// Precondition: has_room(to).
   void tell(int to, path_mark what, clock::time_point now);
   /// The marks other than departures that arrived since the last call.
-  [[nodiscard]] std::vector<path_news> take_news() noexcept;
+  [[nodiscard]] std::vector<received_path_mark> take_marks() noexcept;
   /// True if the peer has announced that later messages use the other path ...
   [[nodiscard]] bool has_departed(int from) const noexcept {
     return departed_[static_cast<std::size_t>(from)];
@@ -176,7 +176,7 @@ class stream_table final : packet_sink {
   message_store store_;
   memory_server server_;
   memory_client client_;
-  std::vector<path_news> news_;
+  std::vector<received_path_mark> marks_;
   std::vector<bool> departed_;
 };
 

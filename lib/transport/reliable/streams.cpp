@@ -139,9 +139,9 @@ bool streams::try_tell(int to, path_mark what) {
   return true;
 }
 
-std::vector<path_news> streams::take_path_news() {
+std::vector<received_path_mark> streams::take_path_marks() {
   const std::lock_guard hold{*lock_};
-  return table_->take_news();
+  return table_->take_marks();
 }
 
 bool streams::has_departed(int from) const noexcept {

@@ -30,7 +30,7 @@ class dual_exposure {
   [[nodiscard]] const exposure& registered() const noexcept { return registered_; }
 
  private:
-  static reliable::revealed reveal(reliable::streams* table, const reliable::concealment& end) {
+  static reliable::revealed reveal(reliable::streams* table, const reliable::concealing_deleter& end) {
     if (table != nullptr) table->expose_as(end.key, end.memory, end.writable);
     return {table, end};
   }

@@ -15,14 +15,14 @@
 namespace chorale::transport::reliable {
 
 /// Deleter: withdraws memory that streams know under a key.
-struct concealment {
+struct concealing_deleter {
   std::uint32_t key = 0;
   std::span<const std::byte> memory{};
   bool writable = false;
   void operator()(streams* table) const noexcept { table->conceal(key, memory, writable); }
 };
 /// Memory known to streams until this ends; may be null.
-using revealed = std::unique_ptr<streams, concealment>;
+using revealed = std::unique_ptr<streams, concealing_deleter>;
 
 /// Memory exposed during the lifetime of this object or, without a key, a source of writes. Both sides copy
 /// the data. For writes the paper does the same (P5 section 4.2); for a read, its target registers the region

@@ -28,7 +28,7 @@ enum class path_mark : std::uint8_t {
   refusal_of_offer = 10,  ///< ... but the receiver has none left
   departure = 11,         ///< later messages of the sender arrive by the connection
 };
-struct path_news {
+struct received_path_mark {
   int from;
   path_mark what;
 };

@@ -84,7 +84,7 @@ class streams {
   /// False if there is no room: try again.
   bool try_tell(int to, path_mark what);
   /// Offers and answers that arrived since the last call.
-  [[nodiscard]] std::vector<path_news> take_path_news();
+  [[nodiscard]] std::vector<received_path_mark> take_path_marks();
   /// True if the peer has announced that later messages use the other path.
   [[nodiscard]] bool has_departed(int from) const noexcept;
   /// True if, in addition, no earlier message is still waiting here to be received; likewise for

@@ -1,15 +1,15 @@
-#include "homes.hpp"
+#include "first_communicators.hpp"
 
 #include "../../core/immortal.hpp"
 
 namespace chorale::transport {
 
-homes& homes::all() {
-  static detail::immortal<homes> of_process;
+first_communicators& first_communicators::all() {
+  static detail::immortal<first_communicators> of_process;
   return *of_process;
 }
 
-void homes::enter(const void* flow, observed_communicator& who) {
+void first_communicators::enter(const void* flow, observed_communicator& who) {
   const std::lock_guard hold{mutex_};
   home& mine = by_flow_.try_emplace(flow, home{who.rank, who.job, 0}).first->second;
   ++mine.communicators;
@@ -17,7 +17,7 @@ void homes::enter(const void* flow, observed_communicator& who) {
   who.job = mine.job;
 }
 
-void homes::leave(const void* flow) noexcept {
+void first_communicators::leave(const void* flow) noexcept {
   const std::lock_guard hold{mutex_};
   const auto mine = by_flow_.find(flow);
   if (mine != by_flow_.end() && --mine->second.communicators == 0) by_flow_.erase(mine);

@@ -12,9 +12,9 @@ namespace chorale::transport {
 /// Records the first communicator of each thread, or fiber of a simulation: communicators split from it
 /// renumber the ranks and have other job numbers, so that only the first identifies the ranks. Once a thread
 /// has no communicator left, its next one is the first. Thread-safe.
-class homes {
+class first_communicators {
  public:
-  [[nodiscard]] static homes& all();
+  [[nodiscard]] static first_communicators& all();
 
   /// The thread `flow` makes communicator `who`: sets its home and job.
   void enter(const void* flow, observed_communicator& who);

@@ -12,11 +12,12 @@ namespace chorale::transport {
 
 /// Sends `body` and `more`, retrying until the given time, and after that only if there is room at once.
 /// Unreachable ranks are skipped. Not under the lock.
-inline void tell(control_channel& channel, int to, std::uint16_t kind, std::span<const std::byte> body,
-                 std::span<const std::byte> more, clock::time_point patient_until) noexcept {
+inline void send_best_effort(control_channel& channel, int to, std::uint16_t kind,
+                             std::span<const std::byte> body, std::span<const std::byte> more,
+                             clock::time_point patient_until) noexcept {
   try {
     if (clock::now() < patient_until)
-      channel.insist(to, kind, body, more);
+      channel.send_patiently(to, kind, body, more);
     else
       channel.send(to, kind, body, more);
   } catch (...) {
