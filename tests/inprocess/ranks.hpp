@@ -10,9 +10,7 @@
 
 #include <chorale/communicator.hpp>
 
-#include "../support/action.hpp"
 #include "../support/anywhere.hpp"
-#include "../support/await.hpp"
 #include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 #include "../support/seed.hpp"

@@ -19,9 +19,7 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
-#include "../support/action.hpp"
 #include "../support/anywhere.hpp"
-#include "../support/await.hpp"
 #include "../support/expect.hpp"
 #include "../support/instrumented.hpp"
 

@@ -18,7 +18,7 @@
 
 #include <chorale/chorale.hpp>
 
-#include "seed.hpp"
+#include "../support/seed.hpp"
 
 namespace {
 
@@ -151,7 +151,7 @@ void check_operator(chorale::communicator<>& comm, const char* name, std::mt1993
 
 int main() try {
   chorale::communicator comm;
-  std::mt19937_64 random{multirank::common_seed(comm) + static_cast<std::uint64_t>(comm.rank())};
+  std::mt19937_64 random{support::common_seed(comm) + static_cast<std::uint64_t>(comm.rank())};
   check_nans<float>(comm, random);
   check_nans<double>(comm, random);
 #if !defined(__FP_FAST_FMA) && !defined(__FMA__) && !defined(__ARM_FEATURE_FMA)

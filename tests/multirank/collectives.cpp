@@ -16,9 +16,9 @@
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "../support/seed.hpp"
 #include "budget.hpp"
 #include "engine_report.hpp"
-#include "seed.hpp"
 
 using namespace collectives;
 using chorale::transport::rc;
@@ -173,7 +173,7 @@ int main(int count, char** words) try {
       t.names.emplace_back(words[i]);
   }
   standard<rc> comm;
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   if (multirank::tests_transport("rc")) {
     run(comm, t, seed);
     run_blocks(comm, t, seed);

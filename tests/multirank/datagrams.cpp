@@ -18,10 +18,10 @@
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "../support/seed.hpp"
 #include "../support/windows.hpp"
 #include "budget.hpp"
 #include "engine_report.hpp"
-#include "seed.hpp"
 
 using namespace collectives;
 using namespace chorale::transport;
@@ -145,7 +145,7 @@ int main(int count, char** words) try {
     return names.empty() || std::find(names.begin(), names.end(), name) != names.end();
   };
   chorale::communicator<ud_rdma> comm;
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   if (wanted("ud_rdma")) run<chorale::communicator<ud_rdma>>("ud_rdma", seed + 1000);
   if (wanted("hybrid")) run<chorale::communicator<hybrid<4>>>("hybrid", seed + 2000);
   if (wanted("mixed")) run<mixed_algorithms>("mixed", seed + 3000);

@@ -16,7 +16,7 @@
 
 #include <chorale/communicator.hpp>
 
-#include "seed.hpp"
+#include "../support/seed.hpp"
 
 namespace {
 
@@ -115,7 +115,7 @@ void failing_part(communicator& comm) {
 int main(int count, char** words) try {
   const int trials = count > 1 ? std::atoi(words[1]) : 4;
   communicator comm;
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   std::mt19937_64 plan{seed};
   failing_part(comm);
   for (int i = 0; i < trials; ++i) {

@@ -13,8 +13,8 @@
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "../support/seed.hpp"
 #include "engine_report.hpp"
-#include "seed.hpp"
 
 using namespace collectives;
 using chorale::transport::rc;
@@ -58,7 +58,7 @@ int main(int count, char** words) try {
   const int runs = count > 1 ? std::atoi(words[1]) : 10'000;
   const int fan_in = count > 2 ? std::atoi(words[2]) : 7;
   chorale::communicator<> control;
-  const auto seed = multirank::common_seed(control);
+  const auto seed = support::common_seed(control);
   switch (fan_in) {
     case 1:
       run<1>(control, runs, seed);

@@ -15,7 +15,7 @@
 
 #include <chorale/communicator.hpp>
 
-#include "seed.hpp"
+#include "../support/seed.hpp"
 
 namespace {
 
@@ -53,7 +53,7 @@ int main(int count, char** arguments) try {
   settings.zero_copy_bytes = 4096;
   settings.registration_entries = 16;
   communicator comm{settings};
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   const auto kept = comm.transport().registration_kept();
   if (comm.rank() == 0) fmt::print("registrations: {}\n", describe(kept));
   std::mt19937_64 plan{seed};

@@ -17,7 +17,7 @@
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
-#include "seed.hpp"
+#include "../support/seed.hpp"
 
 using namespace collectives;
 
@@ -154,7 +154,7 @@ class soak {
 int main(int count, char** words) try {
   const int calls = count > 1 ? std::atoi(words[1]) : 10'000;
   chorale::communicator<chorale::transport::rc> comm;
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   soak{comm, seed}.run(calls);
   chorale::communicator<chorale::transport::ud> datagrams;
   soak{datagrams, seed + 1}.run(calls / 2);

@@ -13,7 +13,7 @@
 #include <chorale/communicator.hpp>
 #include <chorale/window.hpp>
 
-#include "seed.hpp"
+#include "../support/seed.hpp"
 
 namespace {
 
@@ -43,7 +43,7 @@ int main(int count, char** words) try {
   }
   const int effort = count > 1 ? std::atoi(words[1]) : 4;
   chorale::communicator<> comm;
-  const auto seed = multirank::common_seed(comm);
+  const auto seed = support::common_seed(comm);
   windows::all_checks(comm, seed, effort);
   // On a part of the ranks, while the whole group is also used.
   const auto part = comm.split(comm.rank() % 2, -comm.rank());

@@ -1,5 +1,3 @@
-#include "edges.hpp"
-
 #include <algorithm>
 #include <csetjmp>
 #include <cstdio>
@@ -20,6 +18,8 @@
 #include <fmt/format.h>
 
 #include <chorale/chorale.hpp>
+
+#include "modes.hpp"
 
 extern char** environ;
 

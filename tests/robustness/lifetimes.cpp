@@ -1,5 +1,3 @@
-#include "lifetimes.hpp"
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -21,6 +19,8 @@
 #include <fmt/format.h>
 
 #include <chorale/chorale.hpp>
+
+#include "modes.hpp"
 
 namespace robustness {
 namespace {

@@ -1,5 +1,5 @@
-// A job that prints its costs and its fabric. Usage: ranks [calm|fork|all-pairs], or ranks edge WHAT, which
-// is edges.hpp, or a mode of lifetimes.hpp. fork: each rank has children that exit, by exit() and by exec().
+// A job that prints its costs and its fabric. Usage: ranks [calm|fork|all-pairs], ranks edge WHAT, or ranks
+// and a mode of `run_lifetime`. fork: each rank has children that exit, by exit() and by exec().
 // all-pairs: every rank communicates with every other. Rank 0 prints one line of NAME=VALUE; exit status 1
 // with the reason on any rank that detects an error.
 #include <chrono>
@@ -20,8 +20,7 @@
 
 #include <chorale/chorale.hpp>
 
-#include "edges.hpp"
-#include "lifetimes.hpp"
+#include "modes.hpp"
 #include "programs.hpp"
 
 namespace {

@@ -7,8 +7,8 @@
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
 
+#include "../support/expect.hpp"
 #include "../support/simulated.hpp"
-#include "../support/thrown_by.hpp"
 #include "simulated_hosts.hpp"
 
 using namespace simulated;

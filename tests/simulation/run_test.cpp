@@ -18,8 +18,8 @@
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>
 
+#include "../support/expect.hpp"
 #include "../support/simulated.hpp"
-#include "../support/thrown_by.hpp"
 
 namespace {
 

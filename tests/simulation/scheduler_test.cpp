@@ -16,7 +16,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 
-#include "../support/thrown_by.hpp"
+#include "../support/expect.hpp"
 
 namespace {
 

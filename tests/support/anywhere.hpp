@@ -7,11 +7,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 
 #include <chorale/bootstrap/concept.hpp>
 #include <chorale/core/clock.hpp>
-
-#include "action.hpp"
 
 namespace support {
 
@@ -23,6 +22,23 @@ namespace support {
 
 /// True in virtual time, where the calling test is skipped; prints that, and the reason, on standard output.
 [[nodiscard]] bool left_out_in_virtual_time(const char* why);
+
+/// A non-owning reference to a function object that takes an `Argument&`.
+template <class Argument>
+class action {
+ public:
+  template <class Callable>
+  requires(!std::is_same_v<std::remove_cvref_t<Callable>, action>) action(Callable&& what) noexcept
+      : what_(const_cast<void*>(static_cast<const void*>(std::addressof(what)))),
+        call_([](void* it, Argument& argument) {
+          (*static_cast<std::remove_reference_t<Callable>*>(it))(argument);
+        }) {}
+  void operator()(Argument& argument) const { call_(what_, argument); }
+
+ private:
+  void* what_;
+  void (*call_)(void*, Argument&);
+};
 
 /// One rank of a group, as a thread or a fiber, so that tests are compiled only once.
 class any_group {

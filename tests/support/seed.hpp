@@ -1,10 +1,12 @@
-// The seed of a test program.
+// The seed of a test program, of one process or of many.
 #pragma once
 
 #include <cstdint>
 #include <cstdlib>
 #include <iostream>
 #include <random>
+
+#include <fmt/format.h>
 
 namespace support {
 
@@ -17,6 +19,16 @@ inline std::uint64_t seed() {
     return s;
   }();
   return value;
+}
+
+/// CHORALE_TEST_SEED, or a random number that rank 0 draws; rank 0 prints it.
+template <class Comm>
+std::uint64_t common_seed(Comm& comm) {
+  const char* given = std::getenv("CHORALE_TEST_SEED");
+  std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
+  comm.broadcast(seed, 0);
+  if (comm.rank() == 0) fmt::print(stderr, "{} ranks, CHORALE_TEST_SEED={}\n", comm.size(), seed);
+  return seed;
 }
 
 }  // namespace support

@@ -1,5 +1,3 @@
-#include "goal.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -13,6 +11,7 @@
 
 #include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
+#include "forms.hpp"
 
 namespace seeing {
 namespace {

@@ -1,13 +1,14 @@
-#include "links.hpp"
-
 #include <algorithm>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
+#include "forms.hpp"
 
-void print_links(const chorale::simulation::run_result& of) {
+namespace seeing {
+
+void print_links(const sim::run_result& of) {
   auto links = of.links;
   std::stable_sort(links.begin(), links.end(),
                    [](const auto& a, const auto& b) { return a.taken > b.taken; });
@@ -21,3 +22,5 @@ void print_links(const chorale::simulation::run_result& of) {
                  100 * taken / elapsed, one.name);
   }
 }
+
+}  // namespace seeing

@@ -12,7 +12,7 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/program.hpp"
-#include "links.hpp"
+#include "forms.hpp"
 #include "progress_line.hpp"
 #include "show.hpp"
 #include "wishes.hpp"
@@ -109,7 +109,7 @@ int run(const options& o, const sim::machine& on) {
       },
       how);
   progress.finish(sim::instant{all.elapsed}, all.events);
-  if (o.links) print_links(all);
+  if (o.links) seeing::print_links(all);
   if (notes && status != 2 && !seeing::show(o.wishes, *notes, all.elapsed, o.ranks, here.about))
     status = std::max(status, 1);
   return status;

@@ -13,9 +13,7 @@
 #include "../bench/plotter.hpp"
 #include "../bench/replaced_file.hpp"
 #include "deliveries.hpp"
-#include "goal.hpp"
-#include "trace.hpp"
-#include "words.hpp"
+#include "forms.hpp"
 
 namespace seeing {
 namespace {

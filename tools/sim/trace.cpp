@@ -1,5 +1,3 @@
-#include "trace.hpp"
-
 #include <algorithm>
 #include <cstdint>
 #include <map>
@@ -11,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "deliveries.hpp"
+#include "forms.hpp"
 
 namespace seeing {
 namespace {

@@ -1,5 +1,3 @@
-#include "words.hpp"
-
 #include <algorithm>
 #include <map>
 #include <stdexcept>
@@ -9,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "deliveries.hpp"
+#include "forms.hpp"
 
 namespace seeing {
 namespace {

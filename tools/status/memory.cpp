@@ -1,5 +1,3 @@
-#include "memory.hpp"
-
 #include <algorithm>
 #include <charconv>
 #include <cstring>
@@ -17,6 +15,7 @@
 #include "../../lib/core/printable.hpp"
 #include "../../lib/core/system_files.hpp"
 #include "../../lib/transport/status_slot.hpp"
+#include "seen.hpp"
 
 namespace status {
 namespace {

@@ -12,7 +12,6 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../../lib/core/system_files.hpp"
-#include "memory.hpp"
 
 namespace status {
 namespace {

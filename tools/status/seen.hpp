@@ -68,6 +68,10 @@ std::optional<identity> identify(int pid);
 /// State of a thread, as in /proc/PID/task/TID/stat; '?' if there is no such thread.
 char state_of_thread(int pid, int thread);
 
+/// Reads that memory of a process, by whatever descriptor it is open. Copies the bytes and validates them:
+/// invalid ranks and calls are omitted, control characters in texts made visible.
+void read_places(process& of);
+
 /// All processes of this user that have communicators.
 std::vector<process> look();
 /// Looks twice, `between` apart, to determine which ranks make progress.

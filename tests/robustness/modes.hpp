@@ -1,11 +1,17 @@
-// Begin and end of processes: modes of ranks.cpp.
+// Modes of ranks.cpp.
 #pragma once
 
 #include <string_view>
 
 namespace robustness {
 
-/// Runs the mode, if it is one of these, and returns true. Throws if anything is wrong.
+/// A rank that does something unusual to its own process: runs calls on all ranks before and after rank 0,
+/// or all ranks, have done `what`; `program` is this program, for further processes. Each rank prints its
+/// outcome on one line: "rank R: right", or an error. Returns the exit status.
+int run_edge(std::string_view what, const char* program);
+
+/// Begin and end of processes: runs the mode, if it is one of these, and returns true. Throws if anything is
+/// wrong.
 ///   ended-copies     children of fork() end their copies of all that their parents have, in several ways;
 ///                    a number may follow: of rounds
 ///   global-split     a global's destructor splits its communicator
