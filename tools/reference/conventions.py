@@ -1,8 +1,12 @@
 """What a name means wherever it occurs: described once, here, for all the classes that have it because a concept or a habit of C++ asks for it.
 
-`meaning(entity, compound, all)` gives that text, or None for a name that has to be described where it is declared.
+`meaning(found, header, lines)` gives that text, or None for a name that has to be described where it is declared.
 """
 import re
+
+from . import headers
+
+CONCEPTS = headers.INCLUDE / "chorale/transport/concepts.hpp"
 
 # Every algorithm has these (`algorithm_policy` and `operation_traits`).
 ALGORITHM = {
@@ -58,61 +62,55 @@ CONCEPT = "As a concept of `transport/concepts.hpp` asks."
 COMPARISON = re.compile(r"operator(==|<=>|!=|<|>|<=|>=)$")
 
 
-def special_member(entity, compound):
-    """Whether this is a destructor, or copies or moves."""
-    own = compound.name.split("<")[0].rsplit("::", 1)[-1]
-    if entity.name == f"~{own}":
-        return True
-    if entity.name not in (own, "operator="):
-        return False
-    if re.search(r"\(\)( const)?( noexcept)? ?= ?default$", entity.declaration):
-        return True
-    arguments = re.search(r"\((.*)\)", entity.declaration.replace("\n", " "))
-    return bool(arguments and re.fullmatch(rf"(const )?{own}(<[^()]*>)?(&&?)( \w+)?", arguments.group(1)))
+def special_member(name, own, rest, declaration):
+    """Whether this makes an empty object, or copies or moves one."""
+    argument = re.match(r"\((.*?)\)", rest)
+    return name in (own, "operator=") and bool(re.search(r"\(\)( const)?( noexcept)? ?= ?default$", declaration)
+                                              or argument and re.fullmatch(rf"(const )?{own}(<.*>)? ?&&?\w*", argument[1]))
 
 
-def form_of_call(entity, compound):
+def form_of_call(name, names, declaration):
     """Of `ibroadcast` and `plan_broadcast`, what they are of `broadcast`; and of a call that returns what another one writes."""
-    calls = {other.name for other in compound.members}
-    if f"i{entity.name}" in calls and not re.search(r"^void ", entity.declaration, re.MULTILINE):
+    if f"i{name}" in names and not declaration.startswith("void "):
         return "The same, with the result returned."
-    if entity.name.startswith("plan_") and entity.name[5:] in calls:
-        return f"A plan of `{entity.name[5:]}`: checked and prepared once, made as often as one likes. The buffers stay with the plan as long as it lives."
-    if entity.name.startswith("i") and entity.name[1:] in calls:
-        return (f"`{entity.name[1:]}` without waiting. The buffers belong to the call until the request is over; on what it throws, and how ranks wait for it, "
+    if name.startswith("plan_") and name[5:] in names:
+        return f"A plan of `{name[5:]}`: checked and prepared once, made as often as one likes. The buffers stay with the plan as long as it lives."
+    if name.startswith("i") and name[1:] in names:
+        return (f"`{name[1:]}` without waiting. The buffers belong to the call until the request is over; on what it throws, and how ranks wait for it, "
                 "see `request`.")
     return None
 
 
-def meaning(entity, compound, concepts):
-    """What the name of a member means by convention, or None. `concepts` is the text of transport/concepts.hpp."""
-    if entity.kind == "function" and re.search(r"= ?delete$", entity.declaration):
-        return "Not to be used: the compiler says so."
-    if entity.kind == "function" and special_member(entity, compound):
-        return "As usual: an empty object, a copy, a move, or the end of an object."
-    if COMPARISON.match(entity.name) and "default" in entity.declaration:
+def meaning(found, header, lines):
+    """What the name of a member means by convention, or None. `found` has `name`, `rest` behind it, `kind`, `scope` and `line`; `lines` are those of its header."""
+    name, kind, scope = found["name"], found["kind"], found["scope"]
+    own = re.sub(r"<.*", "", scope).strip().rpartition("::")[2]
+    declaration = re.split(r"[;{]", " ".join(lines[int(found["line"]) - 1:][:6]))[0].strip()
+    names = set(re.findall(r"[\w+]+", " ".join(lines)))
+    if kind == "function" and special_member(name, own, found["rest"], declaration):
+        return "As usual: an empty object, a copy or a move."
+    if " -> " in found["rest"] and scope == "chorale":
+        return "From the arguments of a constructor the compiler knows the type."
+    if COMPARISON.match(name) and "default" in declaration:
         return "Compares all members in order."
-    names = {other.name for other in compound.members}
-    if entity.name == "needs_multicast":
-        return ALGORITHM[entity.name]
-    if compound.name == "chorale::communicator" and (form := form_of_call(entity, compound)):
+    if scope == "chorale::communicator" and (form := form_of_call(name, names, declaration)):
         return form
-    if compound.name.startswith("chorale::operation_traits<"):
-        return TRAIT.format(entity.name)
-    if {"implements", "runs_on"} <= names and entity.name in ALGORITHM:
-        return ALGORITHM[entity.name]
-    if compound.name.startswith("chorale::topology::") and entity.name in TOPOLOGY:
-        return TOPOLOGY[entity.name]
-    if compound.name.startswith(("chorale::bootstrap::", "chorale::simulation::group")) and entity.name in GROUP:
-        return GROUP[entity.name]
-    if entity.name == compound.name.rpartition("::")[2] and PART_OF_RANGE.search(compound.name):
+    if own == "operation_traits":
+        return TRAIT.format(name)
+    if header.startswith("chorale/algorithm/") and name in ALGORITHM:
+        return ALGORITHM[name]
+    if header.startswith("chorale/topology/") and name in TOPOLOGY:
+        return TOPOLOGY[name]
+    if (header.startswith("chorale/bootstrap/") or own == "group") and name in GROUP:
+        return GROUP[name]
+    if name == own and PART_OF_RANGE.search(own):
         return "For the class around it."
-    if entity.name in RANGE and entity.kind in ("function", "typedef") and ({"begin", "end"} <= names or "operator++" in names):
-        return RANGE[entity.name]
-    if compound.name == "chorale::replace_t" or compound.header.startswith(("chorale/core/operators", "chorale/core/placed", "chorale/core/named")) and entity.name == "operator()":
+    if name in RANGE and kind in ("function", "typedef") and ({"begin", "end"} <= names or "operator++" in names):
+        return RANGE[name]
+    if name == "operator()" and header.startswith(("chorale/core/operators", "chorale/core/placed", "chorale/core/named", "chorale/window")):
         return "The operator, applied to two elements; `a` is of the lower ranks."
-    if compound.name.startswith("chorale::transport::") and re.search(rf"[.:>`]{re.escape(entity.name)}\b", concepts):
+    if own == "assembled" and name in FOR_CALLS:
+        return f"For the calls of the library: {FOR_CALLS[name]}."
+    if header.startswith("chorale/transport/") and re.search(rf"[.:>`]{re.escape(name)}\b", CONCEPTS.read_text(encoding="utf-8")):
         return CONCEPT
-    if compound.name == "chorale::transport::assembled" and entity.name in FOR_CALLS:
-        return f"For the calls of the library: {FOR_CALLS[entity.name]}."
     return None

@@ -50,6 +50,7 @@ class error : public std::system_error {
   /// which may come from a peer or the environment, are replaced by escapes such as `\x1b`. Line breaks stay.
   error(std::error_code code, const std::string& what, std::vector<int> ranks = {})
       : std::system_error(code, detail::printable_text(what)), ranks_(std::move(ranks)) {}
+  /// The same, from a code of this library.
   error(errc code, const std::string& what, std::vector<int> ranks = {})
       : error(make_error_code(code), what, std::move(ranks)) {}
 

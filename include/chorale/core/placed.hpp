@@ -70,6 +70,7 @@ constexpr bool right_goes_first(const Element& left, const Element& right, const
 }
 }  // namespace detail
 
+/// An element with its location is an element.
 template <class Element>
 inline constexpr bool enable_element<placed<Element>> = true;
 

@@ -73,6 +73,7 @@ class hybrid final : public assembled<hybrid_parts> {
   template <bootstrap::group Group>
   hybrid(Group& group, const config& settings)
       : hybrid(transport::join(endpoint::view_of(group, settings), plan(endpoint::ranks(group), settings))) {}
+  /// Over a group that has joined.
   explicit hybrid(joined_group&& group) : seen_by_algorithms(std::move(group), Limit, Choice) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return hybrid_parts::plan(ranks, settings, Limit, Choice);

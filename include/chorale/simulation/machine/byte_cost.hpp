@@ -32,6 +32,7 @@ class byte_cost {
     return duration{whole * each_ + (rest * each_ + 999) / 1000};
   }
 
+  /// What a byte costs.
   [[nodiscard]] constexpr std::int64_t femtoseconds() const noexcept { return each_; }
 
   friend constexpr bool operator==(byte_cost, byte_cost) noexcept = default;
