@@ -341,9 +341,7 @@ using ending = void (*)();
 constinit ending end_last_session = nullptr;
 
 /// Held during PMIx_Init, which may fork, so that fork() cannot wait for it.
-struct session_lock {
-  std::mutex mutex;
-};
+struct session_lock : std::mutex {};
 
 [[gnu::constructor]] void renew_session_lock_in_children() {
   detail::of_process<session_lock>::know_forks();
@@ -361,7 +359,7 @@ pmix::pmix() {
   // One session per process: PMIx counts its users, but a finalized session cannot always be restarted.
   static detail::immortal<std::shared_ptr<session>> shared;
   const detail::uncancellable ends_first;
-  const std::lock_guard lock{detail::of_process<session_lock>::get().mutex};
+  const std::lock_guard<std::mutex> lock{detail::of_process<session_lock>::get()};
   if (!*shared) {
     *shared = std::make_shared<session>();
     end_last_session = [] { shared->reset(); };

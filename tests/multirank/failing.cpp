@@ -31,8 +31,8 @@
 
 #include "../support/collectives/checks.hpp"
 #include "../support/collectives/exchange_checks.hpp"
-#include "../support/collectives/rooted_checks.hpp"
 #include "../support/collectives/reducing_checks.hpp"
+#include "../support/collectives/rooted_checks.hpp"
 #include "journal.hpp"
 
 using namespace std::chrono_literals;

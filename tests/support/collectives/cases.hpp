@@ -1,5 +1,5 @@
-// One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the call
-// passes these buffers to a communicator or to an algorithm.
+// One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the
+// call passes these buffers to a communicator or to an algorithm.
 #pragma once
 
 #include <cstddef>
