@@ -14,8 +14,9 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 MISTAKES = {
     "a function": ("chorale/communicator.hpp", "  /// Returns once all ranks have called it.\n", "", "Member barrier() (function) of class chorale::communicator is not documented"),
     "a class": ("chorale/core/in_place.hpp", "///", "//", "Compound chorale::in_place_t is not documented"),
+    "a class without members": ("chorale/algorithm/barrier/standard.hpp", "///", "//", "Compound chorale::barrier::standard is not documented"),
     "an enumerator": ("chorale/core/error.hpp", "///< a rank died or cannot be reached", "", "Enumerator peer_lost is not documented"),
-    "a concept": ("chorale/bootstrap/concept.hpp", "///", "//", "Concept chorale::bootstrap::group is not documented"),
+    "a concept": ("chorale/bootstrap/concept.hpp", "///", "//", "Compound chorale::bootstrap::group is not documented"),
     "markup": ("chorale/core/config.hpp", "/// How long registrations of user memory are kept.", "/// How long registrations of <user> memory are kept.", "Unsupported xml/html tag <user>"),
 }
 

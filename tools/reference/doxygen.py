@@ -25,8 +25,8 @@ SETTINGS = {
 BELONGS = {"exscan": "scan", "send_receive": "exchange"}
 STYLE = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
 UNDESCRIBED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): warning: Member (?P<name>operator(?:\(\)|\[\]|[^\s\w(]+)|[~\w]+)(?P<rest>.*) \((?P<kind>\w+)\) of \w+ (?P<scope>.+) is not documented\.")
-# Remarks on a template of namespace std that is specialized, on files that are not read, and on a run for the sake of remarks alone.
-BESIDES = ("scope for class std::", "Include graph", "No output formats selected")
+# Remarks on classes (`undescribed` knows more of them), on a template of namespace std that is specialized, on files that are not read, and on a run for the sake of remarks alone.
+BESIDES = ("warning: Compound", "scope for class std::", "Include graph", "No output formats selected")
 
 
 def run(place, **settings):
@@ -81,15 +81,15 @@ def calls_of_operations():
 
 
 def undescribed(folder):
-    """The enumerators and concepts without a description, by Doxygen's XML: 1.9 does not warn of them."""
+    """The enumerators, classes and concepts without a description, by Doxygen's XML: 1.9 does not warn of all of them."""
     for file in sorted(folder.glob("*.xml")):
         for one in tree.parse(file).getroot().iter():
-            where = one.find("location")
-            for what in one.findall("enumvalue") + [one] * (one.get("kind") == "concept" and where is not None):
+            public = one.get("kind") in ("class", "struct", "concept") and one.tag == "compounddef" and one.get("prot") not in ("private", "protected")
+            for what in one.findall("enumvalue") + [one] * public:
                 text = (part.itertext() for kind in ("briefdescription", "detaileddescription") for part in what.findall(kind))
                 if not "".join(word for words in text for word in words).strip():
-                    name = what.findtext("compoundname") or what.findtext("name")
-                    yield f"include/{where.get('file')}:{where.get('line')}: {'Concept' if what is one else 'Enumerator'} {name} is not documented."
+                    where, name = one.find("location"), what.findtext("compoundname") or what.findtext("name")
+                    yield f"include/{where.get('file')}:{where.get('line')}: {'Compound' if what is one else 'Enumerator'} {name} is not documented."
 
 
 def make(folder=None):
