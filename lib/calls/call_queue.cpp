@@ -53,11 +53,11 @@ class call_queue::place {
   explicit place(call_queue& queue) noexcept
       : queue_(queue),
         driven_(std::exchange(queue.driven_, true)),
-        exceptions_(queue.net_->engine().drive_among(std::uncaught_exceptions())) {}
+        exceptions_(queue.net_->engine().set_exceptions_outside(std::uncaught_exceptions())) {}
   place(const place&) = delete;
   place& operator=(const place&) = delete;
   ~place() {
-    queue_.net_->engine().drive_among(exceptions_);
+    queue_.net_->engine().set_exceptions_outside(exceptions_);
     queue_.driven_ = driven_;
   }
 

@@ -21,7 +21,7 @@ class of_process {
   }
   /// To be called when the library is loaded, before another thread can create the object. If there is no
   /// memory for the handler, a child keeps its copy of the parent's object.
-  static void know_forks() {
+  static void handle_forks() {
     static_cast<void>(get());
     static_cast<void>(pthread_atfork(nullptr, nullptr, [] {
       T& of_parent = get();

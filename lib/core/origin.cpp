@@ -19,10 +19,10 @@ void count_this_process() noexcept {
   *known = 1;
 }
 
-struct remains {
-  remains* before;
+struct abandoned_object {
+  abandoned_object* before;
 };
-constinit std::atomic<remains*> last_remains{nullptr};
+constinit std::atomic<abandoned_object*> last_abandoned{nullptr};
 
 // Runs when the library is loaded: handlers in a child run in the order of registration, so this one runs
 // before any handler of the program can destroy objects. Without memory for both handler and page, children
@@ -44,11 +44,11 @@ unsigned origin::forks() noexcept {
 }
 
 void origin::abandon(const void* object, std::size_t bytes) noexcept {
-  void* const place = ::operator new(sizeof(remains) + bytes, std::nothrow);
+  void* const place = ::operator new(sizeof(abandoned_object) + bytes, std::nothrow);
   if (place == nullptr) return;
-  auto* const copy = new (place) remains{};
+  auto* const copy = new (place) abandoned_object{};
   std::memcpy(copy + 1, object, bytes);
-  copy->before = last_remains.exchange(copy);
+  copy->before = last_abandoned.exchange(copy);
 }
 
 }  // namespace chorale::detail

@@ -57,8 +57,8 @@ class reservations {
 
 constinit reservations reserved;
 
-[[gnu::constructor]] void know_forks_when_loaded() noexcept {
-  streams_reserved::know_forks();
+[[gnu::constructor]] void handle_forks_when_loaded() noexcept {
+  streams_reserved::handle_forks();
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ streams_reserved::~streams_reserved() {
   errno = saved;
 }
 
-void streams_reserved::know_forks() noexcept {
+void streams_reserved::handle_forks() noexcept {
   static constinit std::once_flag once;
   try {
     std::call_once(

@@ -18,7 +18,7 @@ class streams_reserved {
 
   /// Registers the handler for fork(). To be called before registering fork handlers that open descriptors;
   /// the library also calls it when it is loaded.
-  static void know_forks() noexcept;
+  static void handle_forks() noexcept;
 };
 
 /// Calls `open` and returns its result; descriptors that it opens are not 0, 1 or 2.

@@ -48,13 +48,13 @@ class table_row {
     if (!value.is_string()) refuse_value(name, value, "a text");
     return value.get<std::string>();
   }
-  [[nodiscard]] bool truth(const char* name) const {
+  [[nodiscard]] bool boolean(const char* name) const {
     const auto& value = field(name);
     if (!value.is_boolean()) refuse_value(name, value, "true or false");
     return value.get<bool>();
   }
   /// A whole number; the parser turns one beyond 64 bits into a fraction, which is refused as such.
-  [[nodiscard]] std::uint64_t whole(const char* name, std::uint64_t lowest, std::uint64_t highest) const {
+  [[nodiscard]] std::uint64_t integer(const char* name, std::uint64_t lowest, std::uint64_t highest) const {
     const auto& value = field(name);
     const auto number = value.is_number_unsigned() ? value.get<std::uint64_t>() : 0;
     if (!value.is_number_unsigned() || number < lowest || number > highest)
@@ -80,10 +80,10 @@ void read_row(const table_row& row, std::vector<measurement>& rows) {
   if (m.what == operation::none)
     row.refuse(fmt::format("names the operation '{}', which does not exist", printable(operation_name, 64)));
   m.transport = row.text("transport");
-  m.ranks = static_cast<int>(row.whole("ranks", 1, std::numeric_limits<int>::max()));
-  m.crowded = row.truth("crowded");
+  m.ranks = static_cast<int>(row.integer("ranks", 1, std::numeric_limits<int>::max()));
+  m.crowded = row.boolean("crowded");
   // Larger sizes are computed from it, so it must be far from overflow.
-  m.bytes = static_cast<std::size_t>(row.whole("bytes", 0, std::uint64_t{1} << 48));
+  m.bytes = static_cast<std::size_t>(row.integer("bytes", 0, std::uint64_t{1} << 48));
   const auto& times = row.field("microseconds");
   if (!times.is_object()) row.refuse_value("microseconds", times, "an object of algorithms and their times");
   for (const auto& [algorithm, microseconds] : times.items()) {

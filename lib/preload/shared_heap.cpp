@@ -53,7 +53,7 @@ shared_heap& shared_heap::instance() noexcept {
 
 shared_heap::shared_heap() noexcept {
   if (!wanted()) return;
-  detail::streams_reserved::know_forks();
+  detail::streams_reserved::handle_forks();
   rlimit limit{};
   // A file beyond the limit would raise SIGXFSZ.
   std::uint64_t bytes = largest_heap;

@@ -8,7 +8,7 @@ namespace chorale::transport {
 namespace {
 
 [[gnu::constructor]] void share_no_devices_with_children() {
-  detail::of_process<devices_in_use>::know_forks();
+  detail::of_process<devices_in_use>::handle_forks();
 }
 
 }  // namespace

@@ -174,7 +174,7 @@ registration_statistics registration_cache::statistics() const noexcept {
 }
 
 void registration_cache::table::share_none_with_children() {
-  detail::of_process<known_tables>::know_forks();
+  detail::of_process<known_tables>::handle_forks();
 }
 
 std::shared_ptr<registration_cache::table> registration_cache::table::of(const rules& common) {

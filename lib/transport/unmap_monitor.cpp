@@ -51,7 +51,7 @@ struct known_monitor {
 };
 
 [[gnu::constructor]] void share_no_monitor_with_children() {
-  detail::of_process<known_monitor>::know_forks();
+  detail::of_process<known_monitor>::handle_forks();
 }
 
 }  // namespace

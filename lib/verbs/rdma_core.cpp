@@ -19,7 +19,7 @@ struct fork_preparation {
 };
 
 [[gnu::constructor]] void share_no_preparation_with_children() {
-  detail::of_process<fork_preparation>::know_forks();
+  detail::of_process<fork_preparation>::handle_forks();
 }
 
 /// Without copy-on-fork in the kernel (before 5.12), a page that was registered moves when a child of fork(),

@@ -188,7 +188,7 @@ void stream_node::turn() {
     net.note([&] { return fmt::format("{}: step {} of {}", rank_, at_, program_.size()); });
     if (net.chance(0.2)) return later(net.between(1us, 20us));
   }
-  for (int peer = 0; peer < job_->ranks; ++peer) table_->end_press(peer);
+  for (int peer = 0; peer < job_->ranks; ++peer) table_->end_report_requests(peer);
   stage_ = stage::closing;
   net.note([&] { return fmt::format("{}: leaves", rank_); });
   close();

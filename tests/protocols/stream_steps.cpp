@@ -41,7 +41,7 @@ bool stream_node::attempt(const step& s) {
     if (room()) return true;
     read();
     if (room()) return true;
-    t.press(s.peer, now);
+    t.request_report(s.peer, now);
     return false;
   };
   switch (s.what) {
@@ -79,7 +79,7 @@ bool stream_node::attempt(const step& s) {
       }
       while (!t.put(*write_, call, now))
         if (!has_room([&] { return t.has_room(s.peer); })) return false;
-      t.end_press(s.peer);
+      t.end_report_requests(s.peer);
       write_.reset();
       return true;
     }
@@ -90,16 +90,16 @@ bool stream_node::attempt(const step& s) {
     case kind::flush:
       if (!t.is_flushed(s.peer)) read();
       if (!t.is_flushed(s.peer)) {
-        t.press_soon(s.peer, now);
+        t.request_report_soon(s.peer, now);
         return false;
       }
-      t.end_press(s.peer);
+      t.end_report_requests(s.peer);
       return true;
     case kind::get:
     case kind::add:
       if (ticket_ == 0) {
         if (!has_room([&] { return t.has_room(s.peer); })) return false;
-        t.end_press(s.peer);
+        t.end_report_requests(s.peer);
         const auto address = [](const auto& o) { return reinterpret_cast<std::uintptr_t>(&o); };
         if (s.what == kind::get) {
           buffer_.assign(s.amount, std::byte{0});
@@ -124,7 +124,7 @@ bool stream_node::attempt(const step& s) {
       }
       ticket_ = 0;
       t.end_await(s.peer);
-      t.end_press(s.peer);
+      t.end_report_requests(s.peer);
       if (s.what == kind::add) {
         if (!olds_.insert(old_).second)
           violated(fmt::format("{}: an atomic operation was done twice", describe()));

@@ -263,12 +263,12 @@ TEST_CASE("a flush of a put asks soon, once, and wakes a rank that computes", "[
     reliable::write_request w{1, reinterpret_cast<std::uintptr_t>(target.data()), key, source};
     REQUIRE(mine.put(w, call, now));
     CHECK_FALSE(mine.is_flushed(1));
-    for (unsigned look = 1; look < reliable::stream::patient_looks; ++look) mine.press_soon(1, now);
+    for (unsigned look = 1; look < reliable::stream::patient_calls; ++look) mine.request_report_soon(1, now);
     CHECK(here.sent.size() == (here.full ? 0 : 1));
-    mine.press_soon(1, now);
+    mine.request_report_soon(1, now);
     here.full = false;
-    mine.press_soon(1, now);
-    mine.press_soon(1, now);
+    mine.request_report_soon(1, now);
+    mine.request_report_soon(1, now);
     REQUIRE(here.sent.size() == 2);
     CHECK(here.sent[0].what == stream_kind::packet);
     CHECK(here.sent[1].what == stream_kind::question);
@@ -278,6 +278,6 @@ TEST_CASE("a flush of a put asks soon, once, and wakes a rank that computes", "[
     std::fill(target.begin(), target.end(), std::byte{});
     for (const auto& d : there.sent) mine.on_datagram(1, static_cast<std::uint16_t>(d.what), d.body, now);
     CHECK(mine.is_flushed(1));
-    mine.end_press(1);
+    mine.end_report_requests(1);
   }
 }

@@ -106,7 +106,9 @@ class progress_engine {
 
   /// Sets the number of exceptions in flight at the place that drives nonblocking calls, which are not
   /// exceptions of these calls; `not_driven` if none is driven. Returns the previous value.
-  int drive_among(int exceptions) noexcept { return std::exchange(exceptions_outside_, exceptions); }
+  int set_exceptions_outside(int exceptions) noexcept {
+    return std::exchange(exceptions_outside_, exceptions);
+  }
   static constexpr int not_driven = -1;
   /// Call when memory of a call is destroyed; `then`: number of exceptions in flight when the memory was
   /// made. If an exception of the call destroys it, peers lose access to all memory first. Takes into account

@@ -10,18 +10,18 @@
 namespace chorale::transport::reliable {
 
 /// Says when a waiting rank requests missing data: after a timeout, which doubles with each unsuccessful
-/// request. A rank that has not called `look` for `longest_pause` starts over, since it was itself stopped or
-/// busy. Not thread-safe.
+/// request. A rank that has not called `continue_at` for `longest_pause` starts over, since it was itself
+/// stopped or busy. Not thread-safe.
 class retry_timer {
  public:
   static constexpr std::chrono::milliseconds longest_pause{500};
 
-  /// The waiting rank looks at time `now`. False if the wait has just begun.
-  bool look(clock::time_point now, const round_trip& trip) noexcept {
-    const bool goes_on = runs_ && now - looked_at_ < longest_pause;
-    looked_at_ = now;
-    if (!goes_on) start(now, trip);
-    return goes_on;
+  /// The wait goes on at time `now`. False if the wait has just begun.
+  bool continue_at(clock::time_point now, const round_trip& trip) noexcept {
+    const bool continues = runs_ && now - last_call_ < longest_pause;
+    last_call_ = now;
+    if (!continues) start(now, trip);
+    return continues;
   }
   void start(clock::time_point now, const round_trip& trip) noexcept {
     runs_ = true;
@@ -43,7 +43,7 @@ class retry_timer {
   bool runs_ = false;
   unsigned failures_ = 0;
   clock::time_point next_{};
-  clock::time_point looked_at_{};
+  clock::time_point last_call_{};
 };
 
 }  // namespace chorale::transport::reliable

@@ -28,7 +28,7 @@ bool stream::transmit(sequence number, bool first_time, clock::time_point now) {
   return true;
 }
 
-void stream::pump(clock::time_point now) {
+void stream::send_waiting(clock::time_point now) {
   while (out_.unsent() != out_.next()) {
     if (!transmit(out_.unsent(), true, now)) return lag();
     out_.mark_sent();
@@ -49,7 +49,7 @@ bool stream::transmit_signal(const sent_signal& s) {
 }
 
 bool stream::send_signal(std::uint64_t word, clock::time_point now) {
-  pump(now);
+  send_waiting(now);
   const sent_signal s{word, out_.next(), now, false};
   if (!transmit_signal(s)) return false;
   signal_out_ = s;
@@ -122,20 +122,20 @@ void stream::ask() {
   if (all_->port.send(peer_, stream_kind::question, wire(b), true)) ++all_->counts.questions;
 }
 
-void stream::press(clock::time_point now) {
-  pump(now);
-  if (!question_.look(now, pace_.trip()) || !question_.is_due(now)) return;
+void stream::request_report(clock::time_point now) {
+  send_waiting(now);
+  if (!question_.continue_at(now, pace_.trip()) || !question_.is_due(now)) return;
   ask();
   question_.repeat(now, pace_.trip());
 }
 
-void stream::press_soon(clock::time_point now) {
-  pump(now);
-  if (!question_.look(now, pace_.trip())) looks_ = 0;
-  if (looks_ < patient_looks && ++looks_ == patient_looks) {
+void stream::request_report_soon(clock::time_point now) {
+  send_waiting(now);
+  if (!question_.continue_at(now, pace_.trip())) waiting_calls_ = 0;
+  if (waiting_calls_ < patient_calls && ++waiting_calls_ == patient_calls) {
     if (out_.unsent() == out_.next()) return ask();
     // The peer cannot have reported packets that still waited for room in the port.
-    --looks_;
+    --waiting_calls_;
   }
   if (!question_.is_due(now)) return;
   ask();
@@ -143,7 +143,7 @@ void stream::press_soon(clock::time_point now) {
 }
 
 bool stream::confirm(clock::time_point now) {
-  pump(now);
+  send_waiting(now);
   if (!question_.runs())
     question_.start(now, pace_.trip());
   else if (question_.is_due(now))

@@ -76,7 +76,7 @@ class stream {
   void push(packet_type type, std::uint8_t flags, call_id call, const Body& body,
             std::span<const std::byte> payload, clock::time_point now);
   /// Sends packets that waited for room in the port.
-  void pump(clock::time_point now);
+  void send_waiting(clock::time_point now);
   /// False if there is no room in the port.
   bool send_signal(std::uint64_t word, clock::time_point now);
   [[nodiscard]] sequence next() const noexcept { return out_.next(); }
@@ -100,18 +100,18 @@ class stream {
   [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
 
   // Retransmission.
-  static constexpr unsigned patient_looks = 4;
+  static constexpr unsigned patient_calls = 4;
   /// This rank waits for data of the peer: requests missing packets.
   void await(clock::time_point now);
   [[nodiscard]] bool is_awaited() const noexcept { return request_.runs(); }
   /// The awaited data has arrived.
   void end_await() noexcept { request_.stop(); }
   /// This rank waits for room, or until everything has arrived: asks which packets the peer has received.
-  void press(clock::time_point now);
-  /// The same for waits until everything has arrived, but asks only at the `patient_looks`-th call: the peer
+  void request_report(clock::time_point now);
+  /// The same for waits until everything has arrived, but asks only at the `patient_calls`-th call: the peer
   /// usually reports by itself before that, without a guarantee.
-  void press_soon(clock::time_point now);
-  void end_press() noexcept { question_.stop(); }
+  void request_report_soon(clock::time_point now);
+  void end_report_requests() noexcept { question_.stop(); }
   /// This rank leaves: asks until the peer has received everything. True if it has just asked.
   bool confirm(clock::time_point now);
   /// Reports received packets and released messages to the peer.
@@ -137,9 +137,9 @@ class stream {
   message_credits credits_;
   sent_signal signal_out_;
   received_signals signals_in_;
-  unsigned looks_ = 0;    ///< calls since the wait until everything has arrived began
-  retry_timer question_;  ///< for questions to the peer about what it has received
-  retry_timer request_;   ///< for requests of awaited data
+  unsigned waiting_calls_ = 0;  ///< calls since the wait until everything has arrived began
+  retry_timer question_;        ///< for questions to the peer about what it has received
+  retry_timer request_;         ///< for requests of awaited data
   struct {
     bool reported = false;
     clock::time_point since{};  ///< zero if there is none
@@ -165,7 +165,7 @@ void stream::push(packet_type type, std::uint8_t flags, call_id call, const Body
   if (!payload.empty()) copy_bytes(block + sizeof head + fixed.size(), payload.data(), payload.size());
   out_.push(block, static_cast<std::uint32_t>(sizeof head + fixed.size() + payload.size()));
   ++all_->counts.packets;
-  pump(now);
+  send_waiting(now);
 }
 
 }  // namespace chorale::transport::reliable

@@ -76,8 +76,8 @@ bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
 }
 
 void stream::await(clock::time_point now) {
-  pump(now);
-  const bool goes_on = request_.look(now, pace_.trip());
+  send_waiting(now);
+  const bool goes_on = request_.continue_at(now, pace_.trip());
   // There may be room for the next packet now.
   if (has_kept()) deliver_kept(now);
   if (!goes_on) return;

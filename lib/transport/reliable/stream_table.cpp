@@ -122,7 +122,7 @@ void stream_table::on_arrival(stream& to, const event_time& now) {
 
 void stream_table::send(int to, call_id call, std::span<const std::byte> bytes, clock::time_point now) {
   stream& s = at(to);
-  s.end_press();
+  s.end_report_requests();
   s.push(packet_type::message, 0, call, std::monostate{}, bytes, now);
   s.credits().on_sent();
 }
@@ -176,7 +176,7 @@ finding stream_table::take_notice(int from, call_id call) {
 
 void stream_table::tell(int to, path_mark what, clock::time_point now) {
   stream& s = at(to);
-  s.end_press();
+  s.end_report_requests();
   const std::uint8_t flags = what == path_mark::departure ? wants_report : std::uint8_t{0};
   s.push(static_cast<packet_type>(what), flags, {}, std::monostate{}, {}, now);
 }
@@ -187,27 +187,27 @@ std::vector<received_path_mark> stream_table::take_marks() noexcept {
 
 void stream_table::await_answer(int from, clock::time_point now) {
   // Either the request or the answer may have been lost.
-  if (!at(from).is_drained()) press(from, now);
+  if (!at(from).is_drained()) request_report(from, now);
   at(from).await(now);
 }
 
-void stream_table::press(int to, clock::time_point now) {
-  at(to).press(now);
+void stream_table::request_report(int to, clock::time_point now) {
+  at(to).request_report(now);
   if (all_.pool.has_room()) return;
   // Other streams hold the blocks: ask their peers, too.
   for (const auto& other : streams_)
-    if (other->peer() != to && !other->is_drained()) other->press(now);
+    if (other->peer() != to && !other->is_drained()) other->request_report(now);
 }
 
 void stream_table::progress(clock::time_point now) {
   for (const int peer : std::exchange(all_.lagging, {})) {
     stream& s = at(peer);
     s.stop_lagging();
-    s.pump(now);
+    s.send_waiting(now);
     if (!server_.owes_replies(peer)) continue;
     server_.send_replies(s, now);
     // No other wait asks for the room that a reply needs.
-    if (server_.owes_replies(peer)) press(peer, now);
+    if (server_.owes_replies(peer)) request_report(peer, now);
   }
 }
 

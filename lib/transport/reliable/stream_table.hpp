@@ -131,11 +131,11 @@ class stream_table final : packet_sink {
   /// The awaited data has arrived.
   void end_await(int from) noexcept { at(from).end_await(); }
   /// This rank waits for room in the stream to that rank, or until everything in it has arrived.
-  void press(int to, clock::time_point now);
+  void request_report(int to, clock::time_point now);
   /// The same for a wait until puts there have arrived: asks only after a few calls.
-  void press_soon(int to, clock::time_point now) { at(to).press_soon(now); }
+  void request_report_soon(int to, clock::time_point now) { at(to).request_report_soon(now); }
   /// The last such wait has ended.
-  void end_press(int to) noexcept { at(to).end_press(); }
+  void end_report_requests(int to) noexcept { at(to).end_report_requests(); }
   /// True if all packets to that rank have arrived.
   [[nodiscard]] bool is_drained(int to) const noexcept { return at(to).is_drained(); }
   /// Sends packets that waited for room.

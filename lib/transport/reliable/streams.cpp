@@ -79,7 +79,7 @@ bool streams::make_room(int to) {
     return true;
   owner_->channel().read();
   if (table_->has_room(to)) return true;
-  table_->press(to, clock::now());
+  table_->request_report(to, clock::now());
   return false;
 }
 
@@ -106,7 +106,7 @@ bool streams::try_send(int to, call_id now, std::span<const std::byte> bytes) {
   if (!table_->may_send(to)) {
     owner_->channel().read();
     if (!table_->may_send(to)) {
-      table_->press(to, clock::now());
+      table_->request_report(to, clock::now());
       return false;
     }
   }
@@ -132,7 +132,7 @@ bool streams::try_tell(int to, path_mark what) {
   check(to, "speak to");
   const std::lock_guard hold{*lock_};
   if (!table_->has_room(to)) {
-    table_->press(to, clock::now());
+    table_->request_report(to, clock::now());
     return false;
   }
   table_->tell(to, what, clock::now());
@@ -165,7 +165,7 @@ bool streams::try_drain(int peer) {
   if (table_->is_drained(peer)) return true;
   owner_->channel().read();
   if (table_->is_drained(peer)) return true;
-  table_->press(peer, clock::now());
+  table_->request_report(peer, clock::now());
   return false;
 }
 
@@ -195,7 +195,7 @@ void streams::close() noexcept {
   try {
     {
       const std::lock_guard hold{*lock_};
-      for (int peer = 0; peer < ranks_; ++peer) table_->end_press(peer);
+      for (int peer = 0; peer < ranks_; ++peer) table_->end_report_requests(peer);
     }
     owner_->engine().wait_to_leave([this] { return confirm(); });
   } catch (...) {

@@ -31,7 +31,7 @@ bool streams::try_put(write_request& w, call_id now) {
   require_sound(w.peer);
   while (!table_->put(w, now, clock::now()))
     if (!make_room(w.peer)) return false;
-  table_->end_press(w.peer);
+  table_->end_report_requests(w.peer);
   return true;
 }
 
@@ -44,12 +44,12 @@ bool streams::try_flush(int peer) {
     require_sound(peer);
     if (!table_->is_flushed(peer)) {
       // A put by itself requests no answer; the question wakes the service thread of a rank that computes.
-      table_->press_soon(peer, clock::now());
+      table_->request_report_soon(peer, clock::now());
       return false;
     }
   }
   require_sound(peer);
-  table_->end_press(peer);
+  table_->end_report_requests(peer);
   return true;
 }
 
@@ -71,7 +71,7 @@ std::uint32_t streams::try_get(int from, std::uint64_t address, std::uint32_t ke
   const std::lock_guard hold{*lock_};
   require_sound(from);
   if (!make_room(from)) return 0;
-  table_->end_press(from);
+  table_->end_report_requests(from);
   return table_->get(from, address, key, into, clock::now());
 }
 
@@ -81,7 +81,7 @@ std::uint32_t streams::try_atomic(int on, std::uint64_t address, std::uint32_t k
   const std::lock_guard hold{*lock_};
   require_sound(on);
   if (!make_room(on)) return 0;
-  table_->end_press(on);
+  table_->end_report_requests(on);
   return table_->operate(on, address, key, what, first, second, old, clock::now());
 }
 
@@ -99,7 +99,7 @@ bool streams::try_finish(std::uint32_t ticket) {
     return false;
   }
   table_->end_await(how.peer);
-  table_->end_press(how.peer);
+  table_->end_report_requests(how.peer);
   return true;
 }
 
