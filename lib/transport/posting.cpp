@@ -11,7 +11,7 @@ void give_up(endpoint& core, const posted_message& message) noexcept {
   std::exception_ptr why;
   try {
     if (std::uncaught_exceptions() == 0) {
-      const bool sends = message.direction == posted_message::way::to;
+      const bool sends = message.own_side == posted_message::side::send;
       why = std::make_exception_ptr(error(
           errc::misuse,
           fmt::format("rank {} posted a message {} rank {} whose memory ended before the message was over; "

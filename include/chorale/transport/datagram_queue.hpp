@@ -34,7 +34,7 @@ class datagram_queue {
   };
   /// The destination of a datagram.
   struct destination {
-    ibv_ah* way;
+    ibv_ah* address_handle;
     std::uint32_t qp_number;
     std::uint32_t qkey;
   };
@@ -80,7 +80,7 @@ class datagram_queue {
     request.num_sge = 1;
     request.opcode = IBV_WR_SEND;
     request.send_flags = IBV_SEND_SIGNALED | (solicited ? unsigned{IBV_SEND_SOLICITED} : 0U);
-    request.wr.ud.ah = to.way;
+    request.wr.ud.ah = to.address_handle;
     request.wr.ud.remote_qpn = to.qp_number;
     request.wr.ud.remote_qkey = to.qkey;
     clock::worked(host_work::send);

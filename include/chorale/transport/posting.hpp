@@ -8,9 +8,9 @@ namespace chorale::transport {
 
 /// Message number `number` that this rank has posted to a peer, or from it.
 struct posted_message {
-  enum class way { to, from };
+  enum class side { send, receive };
   int peer;
-  way direction;
+  side own_side;
   std::uint64_t number;
 };
 

@@ -67,17 +67,17 @@ posted_messages::peer_messages& posted_messages::messages_with(int peer, std::si
 }
 
 posted_message posted_messages::send(int to, call_id now, std::span<const std::byte> bytes) {
-  return {to, posted_message::way::to, messages_with(to, bytes.size()).sends.post(now, bytes)};
+  return {to, posted_message::side::send, messages_with(to, bytes.size()).sends.post(now, bytes)};
 }
 
 posted_message posted_messages::receive(int from, call_id now, std::span<std::byte> into) {
-  return {from, posted_message::way::from, messages_with(from, into.size()).receives.post(now, into)};
+  return {from, posted_message::side::receive, messages_with(from, into.size()).receives.post(now, into)};
 }
 
 bool posted_messages::is_over(const posted_message& m) const noexcept {
   const peer_messages* all = by_peer_.find(m.peer);
   return all == nullptr ||
-         m.number < (m.direction == posted_message::way::to ? all->sends.over : all->receives.over);
+         m.number < (m.own_side == posted_message::side::send ? all->sends.over : all->receives.over);
 }
 
 bool posted_messages::has_sends(int to) const noexcept {

@@ -156,7 +156,7 @@ void path_router::reject(int peer, const char* what) const {
               fmt::format("rank {} cannot {} rank {} of {}", rank_, what, peer, ranks_));
 }
 
-path path_router::way_to(int to, std::size_t bytes) {
+path path_router::choose_path(int to, std::size_t bytes) {
   check(to, "send to");
   const stage now = of(to).now;
   if (now == stage::connection) [[likely]]
@@ -177,7 +177,7 @@ path path_router::way_to(int to, std::size_t bytes) {
 }
 
 bool path_router::try_signal(int to, call_id now) {
-  switch (way_to(to, 0)) {
+  switch (choose_path(to, 0)) {
     case path::changing:
       return false;
     case path::connection:
@@ -199,7 +199,7 @@ bool path_router::try_signalled(int from, call_id now) {
 }
 
 bool path_router::try_send(int to, call_id now, std::span<const std::byte> bytes) {
-  switch (way_to(to, bytes.size())) {
+  switch (choose_path(to, bytes.size())) {
     case path::changing:
       return false;
     case path::connection:
@@ -211,7 +211,7 @@ bool path_router::try_send(int to, call_id now, std::span<const std::byte> bytes
 }
 
 bool path_router::try_send(int to, call_id now, shared_payload& payload) {
-  switch (way_to(to, payload.bytes().size())) {
+  switch (choose_path(to, payload.bytes().size())) {
     case path::changing:
       return false;
     case path::connection:

@@ -7,7 +7,7 @@
 namespace chorale::barrier {
 
 /// Round m signals (rank + 2^m) mod n and waits for (rank - 2^m) mod n.
-/// Cost: ceil(log2 n) rounds of one signal, any n.  Source: P1 section 3.2 (RDS).
+/// Cost: ceil(log2 n) rounds of one signal, any n. Source: P1 section 3.2 (RDS).
 ///
 /// A signal is overwritten by later ones of the same peer. A wait for call n is satisfied by call n or a
 /// later one, so a peer that is one barrier ahead does no harm, and none can be two ahead.

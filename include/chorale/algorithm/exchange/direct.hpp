@@ -50,15 +50,15 @@ struct direct {
 
     // This many blocks are free: a receiver leaves at most half of the earlier blocks unacknowledged.
     const std::size_t ahead = net.blocks() - net.blocks() / 2;
-    for (bool goes_on = true; goes_on;) {
-      goes_on = false;
+    for (bool has_more = true; has_more;) {
+      has_more = false;
       for (neighbour& n : work.around) {
-        for (std::size_t i = 0; i < ahead && n.out().goes_on(); ++i)
+        for (std::size_t i = 0; i < ahead && n.out().has_more(); ++i)
           co_await net.send(n.peer(), now, n.next(net, work.scratch));
-        goes_on = goes_on || n.out().goes_on();
+        has_more = has_more || n.out().has_more();
       }
       for (neighbour& n : work.around) {
-        for (std::size_t i = 0; i < ahead && n.in().goes_on(); ++i) {
+        for (std::size_t i = 0; i < ahead && n.in().has_more(); ++i) {
           bool is_told = false;
           {
             const auto message = co_await net.receive(n.peer(), now);
@@ -66,7 +66,7 @@ struct direct {
           }
           if (is_told && n.moves_straight()) co_await n.move_straight(net, now, straight);
         }
-        goes_on = goes_on || n.in().goes_on();
+        has_more = has_more || n.in().has_more();
       }
     }
     if constexpr (message_transport<Net>) {

@@ -96,14 +96,14 @@ class expected_manifest {
                     std::span<const std::byte> memory) noexcept
       : rank_(rank), peer_(peer), sends_(sends), takes_(takes), memory_(memory) {}
 
-  /// Compares the part from byte `before` up to byte `come`, which has just arrived. @throws error
+  /// Compares the part from byte `before` up to byte `arrived`, which has just come. @throws error
   /// errc::mismatch that names the first message on which the two ranks disagree.
-  void compare_from(std::size_t before, std::size_t come, std::uint64_t stream_bytes) const {
+  void compare_from(std::size_t before, std::size_t arrived, std::uint64_t stream_bytes) const {
     if (before == 0) compare_header();
     const std::size_t messages = sends_.size() + takes_.size();
     std::size_t index = 0;
     if (before != 0) index = (before - sizeof(manifest_header)) / manifest_entry::packed_bytes;
-    for (; index < messages && manifest_bytes(index + 1, 0) <= come; ++index) compare_entry(index);
+    for (; index < messages && manifest_bytes(index + 1, 0) <= arrived; ++index) compare_entry(index);
     // If the lengths differed, the two ranks would wait for different numbers of pieces before seeing which
     // message differs.
     if (before == 0 && header().stream_bytes != stream_bytes)

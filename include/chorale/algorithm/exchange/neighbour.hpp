@@ -31,7 +31,7 @@ struct stream {
     head = manifest + (manifest + data <= block ? data : 0);
   }
   [[nodiscard]] std::size_t total() const noexcept { return manifest + data; }
-  [[nodiscard]] bool goes_on() const noexcept { return done < total(); }
+  [[nodiscard]] bool has_more() const noexcept { return done < total(); }
   /// Bytes of the next piece, for blocks of `block` bytes.
   [[nodiscard]] std::size_t next(std::size_t block) const noexcept {
     return std::min(block, (done < head ? head : total()) - done);

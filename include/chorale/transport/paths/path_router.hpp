@@ -70,7 +70,7 @@ class path_router {
   void wants_connection(int peer);
   /// The path for `bytes` that are about to be sent to `to`. @throws error errc::invalid_argument if there is
   /// no such peer.
-  path way_to(int to, std::size_t bytes);
+  path choose_path(int to, std::size_t bytes);
 
   /// Largest payload of one message in bytes, on either path.
   [[nodiscard]] std::size_t block_bytes() const noexcept {

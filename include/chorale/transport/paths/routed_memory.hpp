@@ -73,17 +73,17 @@ class routed_memory {
     path_router* router;
     rma_queue::transfer by_connection;
     reliable::emulated_memory::writing by_datagrams;
-    path way = path::changing;
+    path chosen = path::changing;
     path_router::held_path held{};
     bool operator()() {
       const auto& what = by_datagrams.what;
       if (what.peer == by_datagrams.packets->rank()) return by_connection();
-      if (way == path::changing) {
-        way = router->way_to(what.peer, what.from.size());
-        if (way == path::datagrams) held.begin(*router, what.peer);
+      if (chosen == path::changing) {
+        chosen = router->choose_path(what.peer, what.from.size());
+        if (chosen == path::datagrams) held.begin(*router, what.peer);
       }
-      if (way == path::changing) return false;
-      if (way == path::connection) return by_connection();
+      if (chosen == path::changing) return false;
+      if (chosen == path::connection) return by_connection();
       const bool over = by_datagrams();
       if (over) held.end();
       return over;
@@ -93,16 +93,16 @@ class routed_memory {
     path_router* router;
     rma_queue::transfer by_connection;
     reliable::emulated_memory::reading by_datagrams;
-    path way = path::changing;
+    path chosen = path::changing;
     bool operator()() {
       const int owner = by_datagrams.source.owner;
       if (reliable::streams& packets = by_datagrams.answer.packets(); owner == packets.rank()) {
         packets.serve_peers();
         return by_connection();
       }
-      if (way == path::changing) way = router->way_to(owner, 0);
-      if (way == path::changing) return false;
-      return way == path::connection ? by_connection() : by_datagrams();
+      if (chosen == path::changing) chosen = router->choose_path(owner, 0);
+      if (chosen == path::changing) return false;
+      return chosen == path::connection ? by_connection() : by_datagrams();
     }
   };
 
