@@ -344,7 +344,7 @@ constinit ending end_last_session = nullptr;
 struct session_lock : std::mutex {};
 
 [[gnu::constructor]] void renew_session_lock_in_children() {
-  detail::of_process<session_lock>::know_forks();
+  detail::of_process<session_lock>::handle_forks();
 }
 
 /// When the library is unloaded: destructors of static objects, which may make communicators, have run.
