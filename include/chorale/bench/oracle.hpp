@@ -26,85 +26,85 @@ constexpr std::uint64_t noise(std::uint64_t seed, int rank, std::size_t index) n
 }
 
 namespace detail {
-template <class T>
+template <class Element>
 inline constexpr bool is_complex = false;
-template <class T>
-inline constexpr bool is_complex<std::complex<T>> = true;
+template <class Element>
+inline constexpr bool is_complex<std::complex<Element>> = true;
 }  // namespace detail
 
 /// Element `index` of rank `rank` as an operand of `Op`. Floating-point values are such that sums of up to
 /// 8,192 of them (64 of 16 bits) and products of up to 64 are exact, and therefore the same however they are
 /// associated. A class has a static member function `operand` with these arguments.
-template <class T, class Op = sum_t>
-T operand(std::uint64_t seed, int rank, std::size_t index) {
+template <class Element, class Op = sum_t>
+Element operand(std::uint64_t seed, int rank, std::size_t index) {
   const std::uint64_t n = bench::noise(seed, rank, index);
-  if constexpr (std::same_as<T, bool>) {
+  if constexpr (std::same_as<Element, bool>) {
     return n % 8 != 0;
-  } else if constexpr (std::same_as<T, std::byte>) {
+  } else if constexpr (std::same_as<Element, std::byte>) {
     return static_cast<std::byte>(n);
-  } else if constexpr (detail::is_complex<T>) {
-    using part = typename T::value_type;
+  } else if constexpr (detail::is_complex<Element>) {
+    using part = typename Element::value_type;
     // The four units, so that products are exact.
     constexpr int re[] = {1, 0, -1, 0};
     if constexpr (std::same_as<Op, prod_t>)
       return {static_cast<part>(re[n % 4]), static_cast<part>(re[(n + 1) % 4])};
     return {bench::operand<part>(seed, rank, index), bench::operand<part>(seed + 1, rank, index)};
-  } else if constexpr (floating<T> && sizeof(T) == 2) {
+  } else if constexpr (floating<Element> && sizeof(Element) == 2) {
     // Sums of 64 have 8 bits, the products of as many are at most 2^8.
     if constexpr (std::same_as<Op, prod_t>)
-      return static_cast<T>((n % 2 == 0 ? 1.0F : -1.0F) * (rank % 8 == 1 ? 2.0F : 1.0F));
-    return static_cast<T>(static_cast<float>(n % 5) - 2.0F);
-  } else if constexpr (std::floating_point<T>) {
-    constexpr T powers[] = {T(1), T(-2), T(2), T(-0.5)};
+      return static_cast<Element>((n % 2 == 0 ? 1.0F : -1.0F) * (rank % 8 == 1 ? 2.0F : 1.0F));
+    return static_cast<Element>(static_cast<float>(n % 5) - 2.0F);
+  } else if constexpr (std::floating_point<Element>) {
+    constexpr Element powers[] = {Element(1), Element(-2), Element(2), Element(-0.5)};
     if constexpr (std::same_as<Op, prod_t>) return powers[n % 4];
-    return static_cast<T>(static_cast<std::int64_t>(n % 4001) - 2000) / T(8);
-  } else if constexpr (std::integral<T>) {
-    return static_cast<T>(n);
+    return static_cast<Element>(static_cast<std::int64_t>(n % 4001) - 2000) / Element(8);
+  } else if constexpr (std::integral<Element>) {
+    return static_cast<Element>(n);
   } else {
-    return T::operand(seed, rank, index);
+    return Element::operand(seed, rank, index);
   }
 }
 
 /// Element `index` of the block that rank `from` has for rank `to`.
-template <class T>
-T letter(std::uint64_t seed, int from, int to, std::size_t index) {
-  return bench::operand<T>(seed + bench::mixed(static_cast<std::uint64_t>(to)), from, index);
+template <class Element>
+Element letter(std::uint64_t seed, int from, int to, std::size_t index) {
+  return bench::operand<Element>(seed + bench::mixed(static_cast<std::uint64_t>(to)), from, index);
 }
 
 /// `op(left, right)` as the C++ language computes it, without the library's operators; user-defined operators
 /// are called.
-template <class T, class Op>
-T reference(const T& left, const T& right, const Op& op) {
-  if constexpr (detail::is_complex<T>) {
+template <class Element, class Op>
+Element reference(const Element& left, const Element& right, const Op& op) {
+  if constexpr (detail::is_complex<Element>) {
     if constexpr (std::same_as<Op, sum_t>)
       return {left.real() + right.real(), left.imag() + right.imag()};
     else
       return {left.real() * right.real() - left.imag() * right.imag(),
               left.real() * right.imag() + left.imag() * right.real()};
-  } else if constexpr (std::is_arithmetic_v<T> || floating<T>) {
+  } else if constexpr (std::is_arithmetic_v<Element> || floating<Element>) {
     if constexpr (std::same_as<Op, sum_t> || std::same_as<Op, prod_t>) {
       constexpr bool sum = std::same_as<Op, sum_t>;
-      if constexpr (floating<T>) return sum ? left + right : left * right;
+      if constexpr (floating<Element>) return sum ? left + right : left * right;
       // The low bits of a sum or product do not depend on the width or the sign.
       const auto l = static_cast<std::uint64_t>(left);
       const auto r = static_cast<std::uint64_t>(right);
-      return static_cast<T>(sum ? l + r : l * r);
+      return static_cast<Element>(sum ? l + r : l * r);
     } else if constexpr (std::same_as<Op, min_t>) {
       return left < right ? left : right;
     } else if constexpr (std::same_as<Op, max_t>) {
       return left > right ? left : right;
     } else if constexpr (std::same_as<Op, logical_and_t>) {
-      return static_cast<T>(left && right);
+      return static_cast<Element>(left && right);
     } else if constexpr (std::same_as<Op, logical_or_t>) {
-      return static_cast<T>(left || right);
+      return static_cast<Element>(left || right);
     } else if constexpr (std::same_as<Op, logical_xor_t>) {
-      return static_cast<T>(!left != !right);
+      return static_cast<Element>(!left != !right);
     } else if constexpr (std::same_as<Op, bitwise_and_t>) {
-      return static_cast<T>(left & right);
+      return static_cast<Element>(left & right);
     } else if constexpr (std::same_as<Op, bitwise_or_t>) {
-      return static_cast<T>(left | right);
+      return static_cast<Element>(left | right);
     } else if constexpr (std::same_as<Op, bitwise_xor_t>) {
-      return static_cast<T>(left ^ right);
+      return static_cast<Element>(left ^ right);
     } else {
       return op(left, right);
     }
@@ -114,11 +114,11 @@ T reference(const T& left, const T& right, const Op& op) {
 }
 
 /// Element `index` of the reduction over `ranks` ranks: folded from rank 0 upwards.
-template <class T, class Op>
-T expected_reduction(std::uint64_t seed, int ranks, std::size_t index, const Op& op) {
-  T result = bench::operand<T, Op>(seed, 0, index);
+template <class Element, class Op>
+Element expected_reduction(std::uint64_t seed, int ranks, std::size_t index, const Op& op) {
+  Element result = bench::operand<Element, Op>(seed, 0, index);
   for (int r = 1; r < ranks; ++r)
-    result = bench::reference(result, bench::operand<T, Op>(seed, r, index), op);
+    result = bench::reference(result, bench::operand<Element, Op>(seed, r, index), op);
   return result;
 }
 
