@@ -37,6 +37,7 @@ class guarded_buffer {
   }
   [[nodiscard]] std::size_t count() const noexcept { return count_; }
   [[nodiscard]] T get(std::size_t i) const {
+    if constexpr (std::same_as<T, std::byte>) return storage_[first_ + i];
     std::array<std::byte, sizeof(T)> bytes;
     std::memcpy(bytes.data(), storage_.data() + first_ + i * sizeof(T), sizeof(T));
     return std::bit_cast<T>(bytes);
@@ -69,14 +70,13 @@ class guarded_buffer {
       throw wrong(what + ": a buffer that is not to be touched was written");
   }
   void check_guards(const std::string& what) const {
-    const auto end = first_ + count_ * sizeof(T);
-    for (std::size_t i = 0; i < storage_.size(); ++i) {
-      if ((i < first_ || i >= end) && storage_[i] != fill)
-        throw wrong(what + ": written " +
-                    (i < first_ ? std::to_string(first_ - i) + " bytes before"
-                                : std::to_string(i - end) + " bytes behind") +
-                    " the buffer");
-    }
+    const auto written = [](std::byte b) { return b != fill; };
+    const auto first = storage_.begin() + static_cast<std::ptrdiff_t>(first_);
+    const auto end = first + static_cast<std::ptrdiff_t>(count_ * sizeof(T));
+    if (const auto at = std::find_if(storage_.begin(), first, written); at != first)
+      throw wrong(what + ": written " + std::to_string(first - at) + " bytes before the buffer");
+    if (const auto at = std::find_if(end, storage_.end(), written); at != storage_.end())
+      throw wrong(what + ": written " + std::to_string(at - end) + " bytes behind the buffer");
   }
 
  private:
