@@ -67,8 +67,7 @@ class gathered_case {
   void verify(const std::string& what) const {
     separate.check(what + ": operand", [&](std::size_t i) { return operand<T>(me_.seed, me_.rank, i); });
     if (!takes_) return all.check_untouched(what + ": out");
-    all.check(what, where_.image<T>([&](int r, std::size_t i) { return operand<T>(me_.seed, r, i); },
-                                    [&](std::size_t i) { return gap_value<T>(me_.seed, i); }));
+    all.check(what, image_of_ranks<T>(where_, me_.seed));
   }
   guarded_buffer<T> all;
   guarded_buffer<T> separate;
@@ -89,7 +88,7 @@ class scatter_case {
         me_(me),
         where_(where),
         is_root_(me.rank == root) {
-    if (is_root_) all.set_all(image());
+    if (is_root_) all.set_all(image_of_ranks<T>(where, me.seed));
   }
   /// Where this rank's block is to arrive.
   [[nodiscard]] std::span<T> mine() {
@@ -97,7 +96,7 @@ class scatter_case {
   }
   void verify(const std::string& what) const {
     if (is_root_)
-      all.check(what + ": operand", image());
+      all.check(what + ": operand", image_of_ranks<T>(where_, me_.seed));
     else
       all.check_untouched(what + ": in");
     if (is_in_place()) return separate.check_untouched(what + ": another buffer");
@@ -108,10 +107,6 @@ class scatter_case {
 
  private:
   [[nodiscard]] bool is_in_place() const { return is_root_ && me_.in_place; }
-  [[nodiscard]] std::vector<T> image() const {
-    return where_.image<T>([&](int r, std::size_t i) { return operand<T>(me_.seed, r, i); },
-                           [&](std::size_t i) { return gap_value<T>(me_.seed, i); });
-  }
   participant me_;
   placement where_;
   bool is_root_;

@@ -111,4 +111,11 @@ T gap_value(std::uint64_t seed, std::size_t index) {
   return operand<T>(~seed, 1 << 20, index);
 }
 
+/// The expected elements of a buffer that has the block of each rank in its place.
+template <class T>
+std::vector<T> image_of_ranks(const placement& where, std::uint64_t seed) {
+  return where.image<T>([&](int rank, std::size_t i) { return operand<T>(seed, rank, i); },
+                        [&](std::size_t i) { return gap_value<T>(seed, i); });
+}
+
 }  // namespace collectives
