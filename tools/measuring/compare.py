@@ -1,4 +1,5 @@
-"""Compares Chorale with Open MPI and MPICH, and with any other MPI, on this machine: the same loop in each, in turns, several rounds.
+"""Compares Chorale with Debian's Open MPI, by its own shared memory and over UCX, with MPICH, and with any other MPI, on this machine: the same loop in
+each, in turns, several rounds.
 
 Prints what the machine is, a Markdown table of medians over the rounds, in microseconds of one call, and a summary, for
 each number of ranks. Machines are noisy: a comparison counts only within one run. A program that crashes,
@@ -55,7 +56,7 @@ def add_options(parser):
     parser.add_argument("--mpi", action="append", type=library, default=[], metavar="NAME=PREFIX[:OPTIONS]",
                         help="another MPI, with bin/mpicc and bin/mpirun or bin/mpiexec below PREFIX; OPTIONS go to its launcher; "
                              "may be repeated")
-    parser.add_argument("--without", action="append", default=[], choices=contestants.DEBIAN,
+    parser.add_argument("--without", action="append", default=[], choices=mpi.DEBIAN,
                         help="leave one of Debian's out; may be repeated")
     parser.add_argument("--choice", action="store_true",
                         help="compare Chorale's default with Chorale's other algorithms, in the same run, instead of with MPI")
@@ -80,7 +81,7 @@ def check(chosen):
         chosen.bound = 1.1 if chosen.choice else 1.05
     if chosen.choice and (chosen.mpi or chosen.without):
         chosen.parser.error("--choice compares Chorale's own algorithms: leave --mpi and --without out")
-    names = [contestants.CHORALE, *contestants.DEBIAN, *(one.name for one in chosen.mpi)]
+    names = [contestants.CHORALE, *mpi.DEBIAN, *(one.name for one in chosen.mpi)]
     taken = next((name for name in names if names.count(name) > 1), None)
     if taken:
         chosen.parser.error(f"--mpi: the name {taken} is taken; give each library one of its own")

@@ -24,6 +24,7 @@ class Mpi:
     launcher: str
     options: tuple = ()
     prefix: str = None  # None: the system's, which needs no search paths
+    built: str = None  # the program that a build of this tree has for it
 
     def environment(self):
         """The variables of its compiler, its launcher and its programs."""
@@ -44,10 +45,16 @@ def parse(text):
     return Mpi(name, str(compiler), str(launcher), tuple(shlex.split(options)), None if prefix == "/usr" else str(folder.parent))
 
 
+# Open MPI's own shared memory is its default where there is no adapter; over UCX it is another library with other figures.
+DEBIAN = {"openmpi": (), "mpich": (),
+          "openmpi-ucx": ("--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any")}
+
+
 def debian(name):
-    """The library of a Debian package, whose programs end in its name; None if it has no launcher here."""
-    launcher = shutil.which(f"mpirun.{name}")
-    return Mpi(name, f"mpicc.{name}", launcher) if launcher else None
+    """The library of a Debian package, whose programs end in its name, with the options of DEBIAN; None if it has no launcher here."""
+    package = name.partition("-")[0]
+    launcher = shutil.which(f"mpirun.{package}")
+    return Mpi(name, f"mpicc.{package}", launcher, DEBIAN[name], built=f"mpi-peers-{package}") if launcher else None
 
 
 def kind(library):
@@ -84,8 +91,8 @@ def words(library, family, ranks, crowded):
 def program(library, build, folder):
     """The peers' program with this library, built unless it has been. @throws Refused with what the compiler said"""
     build = pathlib.Path(build).resolve()
-    built = build / "tools" / f"mpi-peers-{library.name}"
-    if library.prefix is None and not library.options and built.is_file():
+    built = build / "tools" / (library.built or f"mpi-peers-{library.name}")
+    if library.built and built.is_file():
         return str(built)
     compiler = shutil.which(library.compiler)
     if compiler is None:

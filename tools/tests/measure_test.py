@@ -63,7 +63,7 @@ class Compare(fakes.Faked):
 
     def words(self, *words):
         """The options. The MPI of this machine takes no part."""
-        others = [] if "--choice" in words else ["--without", "mpich", "--without", "openmpi"]
+        others = [] if "--choice" in words else ["--without", "mpich", "--without", "openmpi", "--without", "openmpi-ucx"]
         return ["compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4,64", *others, *words]
 
     def compare(self, *words, **variables):
@@ -210,6 +210,17 @@ class Compare(fakes.Faked):
         status, _, errors = self.compare(words[0])
         self.assertEqual(status, 2)
         self.assertIn("Chorale needs a launcher with PMIx", errors)
+
+    def test_over_ucx(self):
+        """Debian's Open MPI over UCX takes part by its own name, with the program that is built for Open MPI, and with nothing of it in Chorale's runs."""
+        self.write("build/tools/mpi-peers-openmpi", fakes.PROGRAM)
+        status, said, errors = measure("compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4", "--without", "mpich", "scan",
+                                       **self.variables)
+        self.assertEqual(status, 0, errors)
+        self.assertIn("| operation | bytes | chorale us | openmpi us | openmpi-ucx us |", said)
+        commands = [line for line in self.lines("commands") if "--mca pml ucx" in line]
+        self.assertEqual(len(commands), 1, self.lines("commands"))
+        self.assertIn("/tools/mpi-peers-openmpi scan", commands[0])
 
     def test_mistakes(self):
         for words, why in ((["--mpi", "a"], "NAME=PREFIX"), (["--mpi", "a=/nowhere"], "needs mpicc"), (["--mpi", "a b=/usr"], "NAME"),

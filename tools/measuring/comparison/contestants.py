@@ -8,7 +8,6 @@ from measuring import mpi, process, programs
 from measuring.comparison import result
 
 CHORALE = "chorale"
-DEBIAN = ("openmpi", "mpich")
 # Ranks that spin where they share cores take many milliseconds a call, so that a few calls must do.
 FEW = ("--iterations", "5", "--samples", "5", "--warmup", "0")
 
@@ -59,11 +58,11 @@ def gather(chosen):
 
     @throws process.Refused if Chorale cannot run.
     """
-    libraries = [library for library in map(mpi.debian, DEBIAN) if library] + list(chosen.mpi)
+    libraries = [library for library in map(mpi.debian, mpi.DEBIAN) if library] + list(chosen.mpi)
     families = {library.name: mpi.kind(library) for library in libraries}
     found, missing = [of_chorale(chosen, libraries, families)], []
     there = {library.name for library in libraries}
-    missing += [f"{name}: there is no mpirun.{name}" for name in DEBIAN if name not in there and name not in chosen.without]
+    missing += [f"{name}: there is no mpirun.{name.partition('-')[0]}" for name in mpi.DEBIAN if name not in there and name not in chosen.without]
     for library in libraries:
         if library.name in chosen.without or chosen.choice:
             continue
