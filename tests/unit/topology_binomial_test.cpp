@@ -18,7 +18,7 @@ static_assert(binomial{}.is_root() && binomial{}.children().empty());
 
 /// Children of every virtual rank, by simulating the broadcast: at halving distances, every rank that has the
 /// data forwards it.
-std::vector<std::vector<int>> play(int size) {
+std::vector<std::vector<int>> simulated_children(int size) {
   std::vector<std::vector<int>> children(static_cast<std::size_t>(size));
   std::vector<int> informed{0};
   int distance = 1;
@@ -46,7 +46,7 @@ int count_below(const std::vector<std::vector<int>>& children, int v) {
 TEST_CASE("binomial: children are those of the simulated broadcast, for every size, root and rank",
           "[topology]") {
   for (int size = 1; size <= 65; ++size) {
-    const auto expected = play(size);
+    const auto expected = simulated_children(size);
     for (int root = 0; root < size; ++root) {
       std::vector<int> reached(static_cast<std::size_t>(size), 0);
       for (int rank = 0; rank < size; ++rank) {

@@ -3,9 +3,9 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/read_operands.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -32,7 +32,8 @@ task<> exchange_and_combine(Net& net, call_id now, int to, std::span<const std::
                             std::span<std::byte> mine, bool theirs_is_left, const reduction& op) {
   if constexpr (message_transport<Net>) {
     if (chorale::is_whole_operand(net, out.size(), op) || chorale::is_whole_operand(net, mine.size(), op)) {
-      std::vector<std::byte> theirs(mine.size());
+      const auto received = chorale::scratch_of(net, mine.size());
+      const auto theirs = received.memory();
       co_await transfer::copy(net, now, to, out, from, theirs);
       if (theirs_is_left)
         op.combine_right(theirs, mine);

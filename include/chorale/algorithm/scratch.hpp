@@ -1,39 +1,99 @@
 // Temporary memory of a call.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale {
 
-/// Uninitialised heap memory, which an algorithm writes before it reads; unlike a vector, it is not
-/// zero-filled first. Aligned as by operator new.
-class scratch {
+/// Heap memory that calls of a communicator have returned, for later calls. An allocator gives long buffers
+/// back to the system, and the page faults of getting them again can cost more than the call that needs them.
+/// One thread at a time.
+class kept_scratch {
  public:
-  /// Allocates `bytes` with indeterminate contents. @throws std::bad_alloc.
-  explicit scratch(std::size_t bytes)
-      : memory_(std::make_unique_for_overwrite<std::byte[]>(bytes)), bytes_(bytes) {}
+  struct buffer {
+    std::unique_ptr<std::byte[]> memory;
+    std::size_t bytes = 0;
+  };
+  /// The most bytes that are kept; longer buffers are freed at once.
+  static constexpr std::size_t most_bytes = std::size_t{16} << 20;
 
-  /// The whole buffer.
-  [[nodiscard]] std::span<std::byte> memory() const noexcept { return {memory_.get(), bytes_}; }
+  /// The smallest kept buffer of at least `bytes`, else a new one; with indeterminate contents.
+  /// @throws std::bad_alloc.
+  [[nodiscard]] buffer take(std::size_t bytes) {
+    buffer* best = nullptr;
+    for (buffer& one : std::span{kept_}.first(count_))
+      if (one.bytes >= bytes && (best == nullptr || one.bytes < best->bytes)) best = &one;
+    if (best == nullptr) return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+    buffer found = std::move(*best);
+    std::move(best + 1, kept_.data() + count_, best);
+    --count_;
+    total_ -= found.bytes;
+    return found;
+  }
+  /// Keeps the buffer in place of those that were returned longest ago.
+  void give_back(buffer one) noexcept {
+    if (one.bytes > most_bytes) return;
+    while (count_ == kept_.size() || total_ + one.bytes > most_bytes) {
+      total_ -= kept_.front().bytes;
+      std::move(kept_.begin() + 1, kept_.begin() + static_cast<std::ptrdiff_t>(count_), kept_.begin());
+      kept_[--count_] = {};
+    }
+    total_ += one.bytes;
+    kept_[count_++] = std::move(one);
+  }
 
  private:
-  std::unique_ptr<std::byte[]> memory_;
-  std::size_t bytes_;
+  std::array<buffer, 8> kept_;
+  std::size_t count_ = 0;
+  std::size_t total_ = 0;
+};
+
+/// Uninitialised heap memory for one call. Aligned as by operator new.
+class scratch {
+ public:
+  /// Zero bytes.
+  scratch() = default;
+  /// Takes `bytes` of the memory that `kept` has, which must outlive this object. @throws std::bad_alloc.
+  scratch(kept_scratch& kept, std::size_t bytes) : kept_(&kept), buffer_(kept.take(bytes)), bytes_(bytes) {}
+  scratch(scratch&& other) noexcept
+      : kept_(std::exchange(other.kept_, nullptr)),
+        buffer_(std::move(other.buffer_)),
+        bytes_(std::exchange(other.bytes_, 0)) {}
+  scratch& operator=(scratch&& other) noexcept {
+    std::swap(kept_, other.kept_);
+    std::swap(buffer_, other.buffer_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~scratch() {
+    if (kept_ != nullptr) kept_->give_back(std::move(buffer_));
+  }
+
+  /// The whole memory.
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return {buffer_.memory.get(), bytes_}; }
+
+ private:
+  kept_scratch* kept_ = nullptr;
+  kept_scratch::buffer buffer_;
+  std::size_t bytes_ = 0;
 };
 
 /// `bytes` of temporary memory for the current call: the transport's if it provides such memory, else a
-/// `scratch`. Use it for memory that grows with the number of ranks. `memory()` of the returned object is the
-/// buffer.
+/// `scratch`. Use it for memory that grows with the message or with the number of ranks. `memory()` of the
+/// returned object has these bytes, with indeterminate contents.
 template <mailbox_transport Net>
-[[nodiscard]] auto scratch_of([[maybe_unused]] Net& net, std::size_t bytes) {
+[[nodiscard]] auto scratch_of(Net& net, std::size_t bytes) {
   if constexpr (scratch_transport<Net>)
     return net.scratch(bytes);
   else
-    return scratch{bytes};
+    return bytes == 0 ? scratch{} : scratch{net.template state<kept_scratch>(), bytes};
 }
 
 }  // namespace chorale

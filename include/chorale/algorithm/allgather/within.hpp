@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -92,7 +93,9 @@ task<> copy(Net& net, call_id now, int to, stretch out, int from, stretch in) {
     // run in the other direction is long, since its peer may have no long run in this step.
     if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
       std::vector<std::byte> together;
-      std::vector<std::byte> apart(transfer::is_whole(net, in.size()) || in.tail.empty() ? 0 : in.size());
+      const auto received =
+          chorale::scratch_of(net, transfer::is_whole(net, in.size()) || in.tail.empty() ? 0 : in.size());
+      const auto apart = received.memory();
       using sources = std::array<std::span<const std::byte>, 2>;
       using places = std::array<std::span<std::byte>, 2>;
       const bool is_long = transfer::is_whole(net, out.size());

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -23,13 +23,15 @@ struct rank_by_rank {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> mine, reduction op) {
-    std::vector<std::byte> result;
-    std::vector<std::byte> operand(mine.size());
+    const auto combined = chorale::scratch_of(net, mine.size());
+    const auto received = chorale::scratch_of(net, mine.size());
+    const auto result = combined.memory();
+    const auto operand = received.memory();
     for (int rank = 0; rank < net.size(); ++rank) {
-      if (rank == net.rank()) assign_bytes(operand, mine);
+      if (rank == net.rank()) move_bytes(operand, mine);
       co_await broadcast::binomial::run(net, now, operand, rank);
       if (rank == 0)
-        assign_bytes(result, operand);
+        move_bytes(result, operand);
       else
         op.combine_left(result, operand);
     }

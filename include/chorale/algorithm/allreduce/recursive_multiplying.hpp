@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -33,7 +33,7 @@ requires(Factor >= 2) struct recursive_multiplying {
     const topology::recursive_multiplying pattern{net.rank(), net.size(), Factor};
     const auto followers = pattern.followers();
     const std::size_t step = op.whole(net.block_bytes());
-    std::vector<std::byte> own(pattern.empty() ? 0 : std::min(data.size(), step));
+    const auto own = chorale::scratch_of(net, pattern.empty() ? 0 : std::min(data.size(), step));
     for (const auto mine : chunks{data, step}) {
       if (!pattern.is_leader()) {
         co_await net.send(pattern.leader(), now, mine);
@@ -48,7 +48,7 @@ requires(Factor >= 2) struct recursive_multiplying {
       for (const auto round : pattern) {
         for (int j = 0; j < Factor; ++j)
           if (j != round.digit()) co_await net.send(round.leader(j), now, mine);
-        const auto operand = std::span{own}.first(mine.size());
+        const auto operand = own.memory().first(mine.size());
         if (round.digit() != 0) copy_bytes(operand.data(), mine.data(), mine.size());
         for (int j = 0; j < Factor; ++j) {
           if (j == round.digit()) {

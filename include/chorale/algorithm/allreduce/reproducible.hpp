@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <span>
 #include <utility>
-#include <vector>
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/evaluation.hpp>
@@ -14,6 +13,7 @@
 #include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/copy_bytes.hpp>
 
 namespace chorale::allreduce {
@@ -50,23 +50,18 @@ struct reproducible {
   }
 
  private:
-  /// A copy of this rank's operand, kept between calls so that they do not allocate; calls of one
-  /// communicator run one after the other.
-  struct operand {
-    std::vector<std::byte> bytes;
-  };
-
   template <mailbox_transport Net>
   static task<> everyone_evaluates(Net& net, call_id now, std::span<const std::byte> in,
                                    std::span<std::byte> out, reduction op) {
     if (in.empty()) co_return;
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance) co_await net.send((net.rank() + distance) % n, now, in);
-    if (in.data() == out.data()) {
-      // The partial result of the lower ranks overwrites this rank's operand before it is combined.
-      auto& kept = net.template state<operand>().bytes;
-      chorale::assign_bytes(kept, in);
-      in = kept;
+    // In place, the partial result of the lower ranks overwrites this rank's operand before it is combined.
+    const bool is_in_place = in.data() == out.data();
+    const auto kept = chorale::scratch_of(net, is_in_place ? in.size() : 0);
+    if (is_in_place) {
+      chorale::move_bytes(kept.memory(), in);
+      in = kept.memory();
     }
     co_await chorale::fold_in_rank_order(net, now, in, out, op);
   }
@@ -74,7 +69,8 @@ struct reproducible {
   static task<> each_its_share(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                                reduction op) {
     const auto layout = chorale::even_shares(net.size(), in.size(), op.element_bytes());
-    std::vector<std::byte> share(layout[net.rank()].bytes);
+    const auto held = chorale::scratch_of(net, layout[net.rank()].bytes);
+    const auto share = held.memory();
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
     const blocks<std::byte> shares{out, layout};
     chorale::move_bytes(shares[net.rank()], share);

@@ -46,7 +46,8 @@ requires(Radix >= 2) struct bruck_k {
       const auto block = in[(net.rank() + j) % ranks];
       chorale::copy_bytes(place(j).data(), block.data(), block.size());
     }
-    std::vector<std::byte> packed(std::min(net.block_bytes(), places.size()));
+    const auto package = chorale::scratch_of(net, std::min(net.block_bytes(), places.size()));
+    const auto packed = package.memory();
     std::array<load, static_cast<std::size_t>(Radix - 1)> loads;
     const auto load_of = [&](int i) -> load& { return loads[static_cast<std::size_t>(i)]; };
     for (const auto round : topology::bruck_alltoall{net.rank(), ranks, Radix}) {
@@ -64,7 +65,7 @@ requires(Radix >= 2) struct bruck_k {
       }
       for (std::size_t at = 0; at < longest; at += packed.size()) {
         for (int i = 0; i < round.count(); ++i) {
-          const auto chunk = std::span{packed}.first(load_of(i).bytes_from(at, packed.size()));
+          const auto chunk = packed.first(load_of(i).bytes_from(at, packed.size()));
           if (chunk.empty()) continue;
           load_of(i).pack(at, chunk);
           co_await net.send(round.to(i), now, chunk);
@@ -127,16 +128,16 @@ requires(Radix >= 2) struct bruck_k {
                             std::span<const load> loads) {
     std::size_t total = 0;
     for (const load& one : loads) total += one.total();
-    std::vector<std::byte> out_of(total);
-    std::vector<std::byte> into(total);
+    const auto packed = chorale::scratch_of(net, total);
+    const auto received = chorale::scratch_of(net, total);
     std::vector<transfer::outbound_message> out;
     std::vector<transfer::inbound_message> in;
     std::size_t at = 0;
     for (const load& one : loads) {
       const int i = static_cast<int>(out.size());
-      out.push_back({round.to(i), std::span{out_of}.subspan(at, one.total())});
-      in.push_back({round.from(i), std::span{into}.subspan(at, one.total())});
-      one.pack(0, std::span{out_of}.subspan(at, one.total()));
+      out.push_back({round.to(i), packed.memory().subspan(at, one.total())});
+      in.push_back({round.from(i), received.memory().subspan(at, one.total())});
+      one.pack(0, packed.memory().subspan(at, one.total()));
       at += one.total();
     }
     co_await transfer::exchange_all(net, now, out, in);

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -33,7 +33,9 @@ struct binomial {
     const std::size_t one = mine.size();
     const bool is_root = tree.is_root();
     const int subtree = tree.subtree_size();
-    std::vector<std::byte> collected(is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
+    const auto kept =
+        chorale::scratch_of(net, is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
+    const auto collected = kept.memory();
     if (!collected.empty()) copy_bytes(collected.data(), mine.data(), one);
     if (is_root) place_own(mine, all[root]);
     const auto children = tree.children();
@@ -45,8 +47,7 @@ struct binomial {
       const auto theirs = [&](int rank, int blocks) -> std::span<std::byte> {
         if (is_root) return all.range(rank, blocks);
         const int at = rank - net.rank() + (rank < net.rank() ? ranks : 0);
-        return std::span{collected}.subspan(static_cast<std::size_t>(at) * one,
-                                            static_cast<std::size_t>(blocks) * one);
+        return collected.subspan(static_cast<std::size_t>(at) * one, static_cast<std::size_t>(blocks) * one);
       };
       const auto first = theirs(child, before_end);
       if (transfer::is_one_message(net, first.size())) {

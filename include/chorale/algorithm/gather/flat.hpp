@@ -46,6 +46,8 @@ struct flat {
         co_return;
       }
     }
+    // While the first messages are on their way.
+    place_own(mine, all[root]);
     for (int step = 1; step < net.size(); ++step) {
       const int from = topology::wrap(root + step, net.size());
       if (agree) {
@@ -57,7 +59,6 @@ struct flat {
         co_await transfer::receive(net, from, now, all[from]);
       }
     }
-    place_own(mine, all[root]);
   }
 
  private:

@@ -1,13 +1,14 @@
 // Degree-k reduce.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/reduce/put_operands.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -47,7 +48,6 @@ struct degree_k {
         co_return;
       }
     }
-    std::vector<std::byte> scratch;
     // If rank 0 forwards the result, the root takes result blocks while later operands are still on their way
     // up, so that fewer blocks wait for it than a mailbox holds.
     std::size_t delivered = 0;
@@ -56,11 +56,12 @@ struct degree_k {
     const std::size_t ahead = net.blocks() / 2 * block;
     const bool takes = tree.deliver_from() >= 0;
     const bool keeps = net.rank() == root && !takes;
+    const bool puts_aside = !keeps && !tree.children().empty();
+    const auto aside = chorale::scratch_of(net, puts_aside ? std::min(block, in.size()) : 0);
     for (const auto bytes : chunks{in, block}) {
       const std::byte* result = bytes.data();
       if (!tree.children().empty()) {
-        if (!keeps) scratch.resize(bytes.size());
-        const std::span<std::byte> combined = keeps ? out.subspan(at, bytes.size()) : std::span{scratch};
+        const std::span<std::byte> combined = (keeps ? out.subspan(at) : aside.memory()).first(bytes.size());
         move_bytes(combined, bytes);
         for (const int child : tree.children()) {
           const auto operand = co_await net.receive(child, now);
@@ -92,12 +93,11 @@ struct degree_k {
   template <message_transport Net>
   static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             const reduction& op, topology::degree_k tree) {
-    std::vector<std::byte> kept;
-    std::span<const std::byte> result = in;
-    if (!tree.children().empty()) {
-      assign_bytes(kept, in);
-      result = kept;
-    }
+    const bool combines = !tree.children().empty();
+    const auto aside = chorale::scratch_of(net, combines ? in.size() : 0);
+    const auto kept = aside.memory();
+    move_bytes(kept, in.first(kept.size()));
+    const std::span<const std::byte> result = combines ? kept : in;
     for (const int child : tree.children())
       co_await chorale::exchange_and_combine(net, now, child, {}, child, kept, false, op);
     const int to = tree.is_root() ? tree.deliver_to() : tree.parent();
@@ -117,8 +117,8 @@ struct degree_k {
     const bool has_result = takes || (tree.is_root() && tree.deliver_to() < 0);
     // A root other than rank 0 may combine in `out`: no part of the result arrives there before rank 0 has
     // received and combined this rank's own part.
-    std::vector<std::byte> kept(!children.empty() && !has_result ? in.size() : 0);
-    const std::span<std::byte> combined = has_result ? out : std::span{kept};
+    const auto kept = chorale::scratch_of(net, !children.empty() && !has_result ? in.size() : 0);
+    const std::span<std::byte> combined = has_result ? out : kept.memory();
 
     const auto exposed = net.expose(takes ? out : out.first(0));
     if (takes) {

@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -24,8 +24,9 @@ struct rank_by_rank {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                     reduction op, int root) {
-    std::vector<std::byte> work;
-    assign_bytes(work, in);
+    const auto held = chorale::scratch_of(net, in.size());
+    const auto work = held.memory();
+    move_bytes(work, in);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
     if (net.rank() == root) move_bytes(out, work);
   }

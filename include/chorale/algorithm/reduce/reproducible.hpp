@@ -1,12 +1,13 @@
 // Reduce with the same bits as a serial loop.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
@@ -29,17 +30,19 @@ struct reproducible {
     // In place, combining the operands of lower ranks would overwrite this rank's own, which is therefore
     // saved first.
     const bool puts_by = in.data() == out.data() && root != 0;
-    std::vector<std::byte> kept;
+    const std::size_t step = op.whole(net.block_bytes());
+    const auto kept = chorale::scratch_of(net, puts_by && net.rank() == root ? std::min(step, in.size()) : 0);
     std::size_t at = 0;
-    for (const auto block : chunks{in, op.whole(net.block_bytes())}) {
+    for (const auto block : chunks{in, step}) {
       if (net.rank() != root) {
         co_await net.send(root, now, block);
         continue;
       }
-      if (puts_by) chorale::assign_bytes(kept, block);
+      if (puts_by) chorale::move_bytes(kept.memory(), block);
+      const auto own = puts_by ? kept.memory().first(block.size()) : block;
       const auto result = out.subspan(at, block.size());
       at += block.size();
-      co_await chorale::fold_in_rank_order(net, now, puts_by ? kept : block, result, op);
+      co_await chorale::fold_in_rank_order(net, now, own, result, op);
     }
   }
 };

@@ -4,13 +4,13 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/even_shares.hpp>
 #include <chorale/algorithm/operands_of_all.hpp>
 #include <chorale/algorithm/read_operands.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -54,7 +54,8 @@ struct scatter_gather {
   static task<> by_messages(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                             reduction op, int root) {
     const auto layout = chorale::even_shares(net.size(), in.size(), op.element_bytes());
-    std::vector<std::byte> share(layout[net.rank()].bytes);
+    const auto held = chorale::scratch_of(net, layout[net.rank()].bytes);
+    const auto share = held.memory();
     co_await reduce_scatter::direct::run(net, now, blocks<const std::byte>{in, layout}, share, op);
     if (net.rank() != root) {
       co_await transfer::send(net, root, now, share);

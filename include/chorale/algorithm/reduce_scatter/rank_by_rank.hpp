@@ -3,10 +3,10 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
@@ -26,8 +26,9 @@ struct rank_by_rank {
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
     const auto all = in.buffer().first(in.layout().end());
-    std::vector<std::byte> work;
-    assign_bytes(work, all);
+    const auto held = chorale::scratch_of(net, all.size());
+    const auto work = held.memory();
+    move_bytes(work, all);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
     chorale::move_bytes(out, blocks<const std::byte>{work, in.layout()}[net.rank()]);
   }

@@ -1,11 +1,12 @@
 // Chain scan: from rank to rank.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
 #include <chorale/algorithm/evaluation.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
@@ -34,18 +35,21 @@ struct chain {
     const bool in_blocks = step <= net.block_bytes();
     const int before = net.rank() - 1;
     const int after = net.rank() + 1 < net.size() ? net.rank() + 1 : -1;
-    std::vector<std::byte> left;   // an element larger than a block
-    std::vector<std::byte> total;  // data to send on, if different from the result here
+    const std::size_t most = std::min(step, data.size());
+    // An element larger than a block.
+    const auto received = chorale::scratch_of(net, before >= 0 && !in_blocks ? most : 0);
+    // Data to send on, if different from the result here.
+    const auto sent = chorale::scratch_of(net, before >= 0 && !inclusive && after >= 0 ? most : 0);
     for (const auto piece : chunks{data, step}) {
       std::span<const std::byte> passed_on = piece;
       if (before >= 0 && in_blocks) {
         const auto message = co_await net.receive(before, now);
         const auto theirs = transfer::exact(net, before, now, message, piece.size());
-        passed_on = combine(theirs, piece, total, op, inclusive, after >= 0);
+        passed_on = combine(theirs, piece, sent.memory(), op, inclusive);
       } else if (before >= 0) {
-        left.resize(piece.size());
+        const auto left = received.memory().first(piece.size());
         co_await transfer::receive(net, before, now, left);
-        passed_on = combine(left, piece, total, op, inclusive, after >= 0);
+        passed_on = combine(left, piece, sent.memory(), op, inclusive);
       }
       if (after >= 0 && in_blocks)
         co_await net.send(after, now, passed_on);
@@ -55,16 +59,17 @@ struct chain {
   }
 
  private:
-  /// Replaces `mine` by the result. @returns the data for the next rank.
+  /// Replaces `mine` by the result. `total`: memory for data that is sent on, empty if none is. @returns that
+  /// data.
   static std::span<const std::byte> combine(std::span<const std::byte> left, std::span<std::byte> mine,
-                                            std::vector<std::byte>& total, const reduction& op,
-                                            bool inclusive, bool goes_on) {
+                                            std::span<std::byte> total, const reduction& op, bool inclusive) {
     if (inclusive) {
       op.combine_right(left, mine);
       return mine;
     }
-    if (goes_on) {
-      assign_bytes(total, mine);
+    if (!total.empty()) {
+      total = total.first(mine.size());
+      move_bytes(total, mine);
       op.combine_right(left, total);
     }
     copy_bytes(mine.data(), left.data(), mine.size());

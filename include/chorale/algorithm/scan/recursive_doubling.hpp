@@ -3,8 +3,8 @@
 
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/reduction.hpp>
@@ -23,9 +23,11 @@ struct recursive_doubling {
   /// `inclusive`, else of the ranks below this one.
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, reduction op, bool inclusive) {
-    std::vector<std::byte> held;
-    assign_bytes(held, data);
-    std::vector<std::byte> left(data.size());
+    const auto sent = chorale::scratch_of(net, data.size());
+    const auto received = chorale::scratch_of(net, data.size());
+    const auto held = sent.memory();
+    const auto left = received.memory();
+    move_bytes(held, data);
     bool has_result = inclusive;
     for (int distance = 1; distance < net.size(); distance *= 2) {
       const bool sends = net.rank() + distance < net.size();

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <span>
-#include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -33,9 +33,11 @@ struct binomial {
     const std::size_t one = mine.size();
     const bool is_root = tree.is_root();
     const int subtree = tree.subtree_size();
-    std::vector<std::byte> held(is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
+    const auto kept =
+        chorale::scratch_of(net, is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
+    const auto held = kept.memory();
     if (!is_root) {
-      const std::span<std::byte> in = subtree == 1 ? mine : std::span<std::byte>{held};
+      const std::span<std::byte> in = subtree == 1 ? mine : held;
       const auto first = static_cast<std::size_t>(std::min(subtree, ranks - net.rank())) * one;
       if (transfer::is_one_message(net, first)) {
         const auto message = co_await net.receive(tree.parent(), now);
@@ -51,8 +53,7 @@ struct binomial {
       const auto theirs = [&](int rank, int blocks) -> std::span<const std::byte> {
         if (is_root) return all.range(rank, blocks);
         const int at = rank - net.rank() + (rank < net.rank() ? ranks : 0);
-        return std::span{held}.subspan(static_cast<std::size_t>(at) * one,
-                                       static_cast<std::size_t>(blocks) * one);
+        return held.subspan(static_cast<std::size_t>(at) * one, static_cast<std::size_t>(blocks) * one);
       };
       const auto first = theirs(child, before_end);
       if (transfer::is_one_message(net, first.size()))
