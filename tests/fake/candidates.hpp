@@ -190,7 +190,8 @@ inline conditions conditions_of(int ranks, std::uint64_t seed) {
           .oversubscribed = pick(true, false),
           .copies_by_core = pick(true, false),
           .maps_memory = pick(true, true, false),
-          .blind_rank = pick(-1, -1, -1, ranks - 1)};
+          .blind_rank = pick(-1, -1, -1, ranks - 1),
+          .refuses = pick(refusal::none, refusal::some, refusal::all)};
 }
 
 /// Counts around zero, a word, an element, a block and several blocks.

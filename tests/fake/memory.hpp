@@ -1,9 +1,12 @@
 // Registered memory of ranks, and checks of its use.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
+#include <set>
 #include <span>
 #include <string>
 #include <tuple>
@@ -38,6 +41,12 @@ class registry {
     return known->second;
   }
   void remove(std::uint32_t key) noexcept { --entry(key).users; }
+  void add_scratch(std::span<const std::byte> memory) { scratch_.insert(memory.data()); }
+  void remove_scratch(std::span<const std::byte> memory) noexcept { scratch_.erase(memory.data()); }
+  /// Whether it is the start of temporary memory of a call.
+  [[nodiscard]] bool is_scratch(std::span<const std::byte> memory) const {
+    return scratch_.contains(memory.data());
+  }
 
   /// `bytes` of memory of `owner` registered under `key`, from `address` on. @throws broken, which names
   /// `what`, if this use is not allowed.
@@ -71,7 +80,11 @@ class registry {
   bool keeps_keys_;
   std::map<std::tuple<int, std::uintptr_t, std::size_t, access>, std::uint32_t> keys_;
   std::vector<registered> entries_;  ///< by key, from 1
+  std::set<const std::byte*> scratch_;
 };
+
+/// Which memory of its callers a device refuses to register.
+enum class refusal { none, some, all };
 
 /// Memory registered during the object's lifetime.
 class registered_span {
@@ -121,15 +134,30 @@ class kept_memory {
 };
 
 /// Temporary memory of a call, filled with a pattern so that reading it before writing gives wrong results.
+/// No device refuses it.
 class scratch_memory {
  public:
-  explicit scratch_memory(std::size_t bytes) : memory_(bytes, std::byte{0xa5}) {}
-  [[nodiscard]] std::span<std::byte> memory() const noexcept {
-    return {const_cast<std::byte*>(memory_.data()), memory_.size()};
+  scratch_memory(registry& all, std::size_t bytes)
+      : all_(&all), memory_(std::make_unique<std::byte[]>(bytes)), bytes_(bytes) {
+    std::fill_n(memory_.get(), bytes, std::byte{0xa5});
+    all.add_scratch(memory());
   }
+  scratch_memory(scratch_memory&&) = default;
+  scratch_memory& operator=(scratch_memory&& other) noexcept {
+    std::swap(all_, other.all_);
+    std::swap(memory_, other.memory_);
+    std::swap(bytes_, other.bytes_);
+    return *this;
+  }
+  ~scratch_memory() {
+    if (memory_) all_->remove_scratch(memory());
+  }
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return {memory_.get(), bytes_}; }
 
  private:
-  std::vector<std::byte> memory_;
+  registry* all_;
+  std::unique_ptr<std::byte[]> memory_;
+  std::size_t bytes_;
 };
 
 }  // namespace fake

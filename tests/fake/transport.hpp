@@ -9,12 +9,14 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <system_error>
 #include <typeindex>
 #include <utility>
 #include <vector>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
 #include <chorale/transport/concepts.hpp>
 
 #include "waiting.hpp"
@@ -130,16 +132,16 @@ class transport {
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return in_.setting().zero_copy_bytes; }
   [[nodiscard]] bool copies_by_core() const noexcept { return in_.setting().copies_by_core; }
   [[nodiscard]] registered_span expose(std::span<std::byte> memory) {
-    return {in_.memory(), rank_, memory, access::exposed};
+    return registered(memory, access::exposed);
   }
   [[nodiscard]] registered_span offer(std::span<const std::byte> memory) {
-    return {in_.memory(), rank_, memory, access::offered};
+    return registered(memory, access::offered);
   }
   [[nodiscard]] registered_span lend(std::span<const std::byte> memory) {
-    return {in_.memory(), rank_, memory, access::lent};
+    return registered(memory, access::lent);
   }
   [[nodiscard]] kept_memory keep(std::size_t bytes) { return {in_.memory(), rank_, bytes}; }
-  [[nodiscard]] scratch_memory scratch(std::size_t bytes) { return scratch_memory{bytes}; }
+  [[nodiscard]] scratch_memory scratch(std::size_t bytes) { return {in_.memory(), bytes}; }
   [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
                          std::span<const std::byte> from, chorale::call_id now) {
     return does("to put", target.owner, now, [this, target, offset, &source, from] {
@@ -256,6 +258,12 @@ class transport {
   [[nodiscard]] int checked(int peer) const {
     if (peer < 0 || peer >= size()) throw broken("there is no rank " + std::to_string(peer));
     return peer;
+  }
+  [[nodiscard]] registered_span registered(std::span<const std::byte> memory, access how) {
+    if (in_.refuses(memory))
+      throw chorale::error(std::make_error_code(std::errc::bad_address),
+                           "the device refuses memory of rank " + std::to_string(rank_));
+    return {in_.memory(), rank_, memory, how};
   }
   arrival taken(lane& from, chorale::call_id now) {
     const std::uint64_t index = from.received();

@@ -14,7 +14,10 @@ std::string conditions::describe() const {
          " bytes, multicast window " + std::to_string(multicast_window) +
          (keeps_keys ? ", keys are kept" : "") + (oversubscribed ? ", oversubscribed" : "") +
          (copies_by_core ? ", cores copy" : "") + (maps_memory ? ", shared memory" : "") +
-         (blind_rank >= 0 ? ", rank " + std::to_string(blind_rank) + " sees none" : "");
+         (blind_rank >= 0 ? ", rank " + std::to_string(blind_rank) + " sees none" : "") +
+         (refuses == refusal::none   ? ""
+          : refuses == refusal::some ? ", some memory is refused"
+                                     : ", all memory is refused");
 }
 
 world::world(const conditions& c)

@@ -7,6 +7,7 @@
 #include <exception>
 #include <optional>
 #include <random>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct conditions {
   bool copies_by_core = false;
   bool maps_memory = false;
   int blind_rank = -1;  ///< cannot map memory of others
+  refusal refuses = refusal::none;
 
   [[nodiscard]] std::string describe() const;
 };
@@ -72,6 +74,11 @@ class world {
 
   /// Sometimes true: the rank is suspended although it could continue, so that others overtake it.
   [[nodiscard]] bool hesitates() { return random_() % 4 == 0; }
+  /// Whether a device refuses this memory of its caller.
+  [[nodiscard]] bool refuses(std::span<const std::byte> memory) {
+    if (conditions_.refuses == refusal::none || memory.empty() || memory_.is_scratch(memory)) return false;
+    return conditions_.refuses == refusal::all || random_() % 2 == 0;
+  }
   void stand_still(int rank, const standstill& where) { at(rank).where = where; }
   /// Records a mistake where nothing can be thrown; the run then fails.
   void complain(const std::string& what) { complaints_ += what + "\n"; }

@@ -106,23 +106,27 @@ inline void place_first(const opened& message, std::span<std::byte> in) noexcept
 }
 
 /// The memory of a call with several transfers, registered once: `lent` is sent from, `exposed` may be
-/// written by peers. Registers nothing on transports without one-sided operations.
+/// written by peers, and may be replaced by a substitute. Registers nothing on transports without one-sided
+/// operations.
 template <mailbox_transport Net>
 struct memory {
-  memory(Net&, std::span<const std::byte>, std::span<std::byte>) noexcept {}
+  memory(Net&, std::span<const std::byte>, std::span<std::byte>&) noexcept {}
   [[nodiscard]] remote_region part(std::span<const std::byte>) const noexcept { return {}; }
+  void copy_back(const block_layout&) const noexcept {}
 };
 template <one_sided_transport Net>
 struct memory<Net> {
-  decltype(std::declval<Net&>().lend(std::span<const std::byte>{})) lent;
-  decltype(std::declval<Net&>().expose(std::span<std::byte>{})) exposed;
+  transfer::call_memory<Net, const std::byte> lent;
+  transfer::call_memory<Net, std::byte> exposed;
 
-  memory(Net& net, std::span<const std::byte> out, std::span<std::byte> in)
-      : lent(net.lend(out)), exposed(net.expose(in)) {}
+  memory(Net& net, std::span<const std::byte> out, std::span<std::byte>& in)
+      : lent(transfer::lend(net, out)), exposed(transfer::expose(net, in)) {}
   /// The region of `bytes`, which a peer may fill.
   [[nodiscard]] remote_region part(std::span<const std::byte> bytes) const noexcept {
     return transfer::part_of(exposed.region(), bytes);
   }
+  /// As `call_memory::copy_back`, of the exposed memory.
+  void copy_back(const block_layout& layout) const noexcept { exposed.copy_back(layout); }
 };
 
 /// Sends `out` to rank `to`, which calls `agreed::receive`, with no data in the other direction. @throws
@@ -137,13 +141,13 @@ task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
   co_await net.send(to, now, seal(mine, {}, out.first(first)));
   if constexpr (one_sided_transport<Net>) {
     if (straight) {
-      const auto lent = net.lend(out);
+      const auto lent = transfer::lend(net, out);
       remote_region there;
       {
         const auto offer = co_await net.receive(to, now);
         there = agreed::exactly(net, to, now, agreed::open(net, to, now, offer, mine, 0).place, out.size());
       }
-      co_await net.put(there, 0, lent, out, now);
+      co_await net.put(there, 0, lent, lent.current(out), now);
       co_await net.send(to, now, {});
       co_await net.flush(to, now);
       co_return;
@@ -159,15 +163,18 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
   const share mine{.takes = in.size()};
   if constexpr (one_sided_transport<Net>) {
     if (transfer::is_zero_copy_one_way(net, in.size())) {
-      const auto exposed = net.expose(in);
+      const auto exposed = transfer::expose(net, in);
       sealed seal;
       co_await net.send(from, now, seal(mine, exposed.region(), {}));
       {
         const auto message = co_await net.receive(from, now);
         static_cast<void>(agreed::open(net, from, now, message, mine, 0));
       }
-      const auto done = co_await net.receive(from, now);
-      static_cast<void>(transfer::exact(net, from, now, done, 0));
+      {
+        const auto done = co_await net.receive(from, now);
+        static_cast<void>(transfer::exact(net, from, now, done, 0));
+      }
+      exposed.copy_back();
       co_return;
     }
   }

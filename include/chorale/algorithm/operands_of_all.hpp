@@ -52,17 +52,24 @@ class operands_of_all {
                   std::size_t piece)
       : net_(&net),
         now_(now),
-        operand_(operand),
+        is_in_place_(!result.empty() && result.data() == operand.data()),
+        operand_(operand.first(is_in_place_ ? 0 : operand.size())),
         result_(result),
-        exposed_(net.expose(result)),
-        offered_(net.offer(operand.first(is_in_place() ? 0 : operand.size()))),
+        exposed_(transfer::expose(net, result_)),
+        offered_(transfer::offer(net, operand_)),
         piece_(piece),
         memory_(&memory_of(net, rooms * piece)),
-        there_(static_cast<std::size_t>(net.size())) {}
+        there_(static_cast<std::size_t>(net.size())) {
+    if (is_in_place_) operand_ = result_;
+  }
+
+  /// This rank's operand and its result in the memory that peers access: use them in place of those given.
+  [[nodiscard]] std::span<const std::byte> operand() const noexcept { return operand_; }
+  [[nodiscard]] std::span<std::byte> result() const noexcept { return result_; }
 
   /// Tells the other ranks where the operand and the result are.
   task<> announce() {
-    const places here{transfer::part_of((is_in_place() ? exposed_ : offered_).region(), operand_),
+    const places here{transfer::part_of(is_in_place_ ? exposed_.region() : offered_.region(), operand_),
                       transfer::part_of(exposed_.region(), result_)};
     for (int d = 1; d < net_->size(); ++d)
       co_await net_->send((net_->rank() + d) % net_->size(), now_, transfer::bytes_of(here));
@@ -122,6 +129,7 @@ class operands_of_all {
       const auto done = co_await net_->receive(from, now_);
       static_cast<void>(transfer::exact(*net_, from, now_, done, 0));
     }
+    exposed_.copy_back();
   }
 
  private:
@@ -145,24 +153,23 @@ class operands_of_all {
     return *memory;
   }
 
-  [[nodiscard]] bool is_in_place() const noexcept {
-    return !result_.empty() && result_.data() == operand_.data();
-  }
   [[nodiscard]] const places& of(int rank) const noexcept { return there_[static_cast<std::size_t>(rank)]; }
   /// The registration that covers `part` of this rank's result or of a buffer.
   [[nodiscard]] const exposure& covering(std::span<const std::byte> part) const noexcept {
     const std::less<const std::byte*> before;
     const bool is_of_result =
         !before(part.data(), result_.data()) && before(part.data(), result_.data() + result_.size());
-    return is_of_result ? exposed_ : memory_->exposure();
+    if (is_of_result) return exposed_;
+    return memory_->exposure();
   }
 
   Net* net_;
   call_id now_;
+  bool is_in_place_;
   std::span<const std::byte> operand_;
   std::span<std::byte> result_;
-  exposure exposed_;
-  exposure offered_;  ///< empty if the call is in place
+  transfer::call_memory<Net, std::byte> exposed_;
+  transfer::call_memory<Net, const std::byte> offered_;  ///< empty if the call is in place
   std::size_t piece_;
   kept_memory* memory_;
   std::vector<places> there_;

@@ -34,7 +34,7 @@ class offered_operand {
  public:
   /// `operand` must outlive the object.
   offered_operand(Net& net, call_id now, std::span<const std::byte> operand, int reader)
-      : net_(&net), now_(now), operand_(operand), reader_(reader), offered_(net.offer(operand)) {}
+      : net_(&net), now_(now), operand_(operand), reader_(reader), offered_(transfer::offer(net, operand_)) {}
 
   /// Tells the reader where the operand is.
   task<> announce() {
@@ -52,7 +52,7 @@ class offered_operand {
   call_id now_;
   std::span<const std::byte> operand_;
   int reader_;
-  decltype(std::declval<Net&>().offer({})) offered_;
+  transfer::call_memory<Net, const std::byte> offered_;
 };
 
 /// Another rank's operand, which this rank reads: call `find`, `read` for all pieces in any order, `release`.

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <chorale/algorithm/announced_region.hpp>
+#include <chorale/algorithm/call_memory.hpp>
 #include <chorale/core/chunks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -185,13 +186,13 @@ void answered_by(Net& net, int to, std::uint64_t messages) noexcept {
 /// `send` of a long message by a put into the region that the receiver announces.
 template <one_sided_transport Net>
 task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out) {
-  const auto lent = net.lend(out);
+  const auto lent = transfer::lend(net, out);
   remote_region there;
   {
     const auto offer = co_await net.receive(to, now);
     there = transfer::read_region(net, to, now, offer, out.size());
   }
-  co_await net.put(there, 0, lent, out, now);
+  co_await net.put(there, 0, lent, lent.current(out), now);
   co_await net.send(to, now, {});
   co_await net.flush(to, now);
 }
@@ -205,8 +206,8 @@ task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out
 /// `send` of a message that both ranks copy. Each tells the other where its memory is before it waits.
 template <core_copying_transport Net>
 task<> send_from_both(Net& net, int to, call_id now, std::span<const std::byte> out) {
+  const auto offered = transfer::offer(net, out);
   const auto put = out.first(part_to_put(out.size()));
-  const auto offered = net.offer(out);
   const remote_region rest = transfer::part_of(offered.region(), out.subspan(put.size()));
   co_await net.send(to, now, bytes_of(rest));
   remote_region there;
@@ -226,9 +227,9 @@ task<> send_from_both(Net& net, int to, call_id now, std::span<const std::byte> 
 /// `receive` of a message that both ranks copy.
 template <core_copying_transport Net>
 task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> in) {
+  const auto exposed = transfer::expose(net, in);
   const auto put = in.first(part_to_put(in.size()));
   const auto read = in.subspan(put.size());
-  const auto exposed = net.expose(in);
   const remote_region here = transfer::part_of(exposed.region(), put);
   co_await net.send(from, now, bytes_of(here));
   remote_region there;
@@ -238,8 +239,11 @@ task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> i
   }
   co_await net.get(there, 0, exposed, read, now);
   co_await net.send(from, now, {});
-  const auto done = co_await net.receive(from, now);
-  static_cast<void>(transfer::exact(net, from, now, done, 0));
+  {
+    const auto done = co_await net.receive(from, now);
+    static_cast<void>(transfer::exact(net, from, now, done, 0));
+  }
+  exposed.copy_back();
 }
 
 /// Sends `out` to rank `to`, which calls `receive` with the same size. If a rank may not know the size, use
@@ -291,11 +295,14 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
           co_return;
         }
       }
-      const auto exposed = net.expose(in);
+      const auto exposed = transfer::expose(net, in);
       const remote_region here = exposed.region();
       co_await net.send(from, now, bytes_of(here));
-      const auto done = co_await net.receive(from, now);
-      static_cast<void>(transfer::exact(net, from, now, done, 0));
+      {
+        const auto done = co_await net.receive(from, now);
+        static_cast<void>(transfer::exact(net, from, now, done, 0));
+      }
+      exposed.copy_back();
       co_return;
     }
   }
@@ -308,7 +315,7 @@ task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
 /// Reads the region of in.size() bytes that rank `from` announces, and notifies it afterwards.
 template <reading_transport Net>
 task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
-  const auto local = net.expose(in);
+  const auto local = transfer::expose(net, in);
   remote_region there;
   {
     const auto offer = co_await net.receive(from, now);
@@ -316,6 +323,7 @@ task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   }
   co_await net.get(there, 0, local, in, now);
   co_await net.send(from, now, {});
+  local.copy_back();
 }
 
 /// As `exchange`, but without exchanging addresses: through the mailbox for any size, or by messages of the
@@ -366,7 +374,7 @@ task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte>
       const auto offer = co_await net.receive(to, now);
       there = transfer::read_region(net, to, now, offer, out.size());
     }
-    co_await net.put_notified(there, 0, lent, out, now);
+    co_await net.put_notified(there, 0, lent, lent.current(out), now);
   }
   co_await transfer::copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
   if (offers) co_await net.notified(from, now);
@@ -382,10 +390,13 @@ task<> exchange(Net& net, call_id now, int to, std::span<const std::byte> out, i
   const bool offers = transfer::is_zero_copy(net, in.size());
   if constexpr (one_sided_transport<Net>) {
     if (puts || offers) {
-      const auto exposed = net.expose(offers ? in : in.first(0));
-      const auto lent = net.lend(puts ? out : out.first(0));
-      co_await transfer::exchange_within(net, now, to, out, lent, from, in, exposed.region());
+      auto place = offers ? in : in.first(0);
+      const auto exposed = transfer::expose(net, place);
+      const auto lent = transfer::lend(net, puts ? out : out.first(0));
+      co_await transfer::exchange_within(net, now, to, out, lent, from, offers ? place : in,
+                                         exposed.region());
       if (puts) co_await net.flush(to, now);
+      exposed.copy_back();
       co_return;
     }
   }

@@ -77,7 +77,7 @@ struct direct {
   template <mailbox_transport Net>
   static task<> put_all(Net& net, call_id now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {
-      const auto exposed = net.expose(all.buffer().first(all.layout().end()));
+      const auto exposed = transfer::expose(net, all);
       const auto mine = all[net.rank()];
       for (int d = 1; d < net.size(); ++d) {
         const int from = at_distance(net, -d);
@@ -94,6 +94,7 @@ struct direct {
       }
       for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
       for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
+      exposed.copy_back(all.layout());
     }
   }
 };

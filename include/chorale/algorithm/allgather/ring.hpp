@@ -48,7 +48,7 @@ struct ring {
   template <one_sided_transport Net>
   static task<> put_around(Net& net, call_id now, blocks<std::byte> all) {
     const topology::ring around{net.rank(), net.size()};
-    const auto exposed = net.expose(all.buffer().first(all.layout().end()));
+    const auto exposed = transfer::expose(net, all);
     const remote_region here = exposed.region();
     co_await net.send(around.left(), now, transfer::bytes_of(here));
     std::vector<std::uint64_t> places(static_cast<std::size_t>(net.size()));
@@ -82,6 +82,7 @@ struct ring {
     for (std::size_t at = 0; at < all[arriving].size(); at += segment_bytes)
       co_await net.notified(around.left(), now);
     co_await net.flush(around.right(), now);
+    exposed.copy_back(all.layout());
   }
 };
 

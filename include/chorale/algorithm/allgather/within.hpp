@@ -140,7 +140,7 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
     bool any = false;
     for (const step& s : steps) any = any || goes_straight(s.sent) || goes_straight(s.received);
     if (any) {
-      const auto exposed = net.expose(all.buffer().first(all.layout().total()));
+      const auto exposed = transfer::expose(net, all);
       std::vector<remote_stretch> there(steps.size());
       for (const auto& s : steps) {
         if (!goes_straight(s.received)) continue;
@@ -171,6 +171,7 @@ task<> run(Net& net, call_id now, blocks<std::byte> all, std::span<const step> s
       }
       for (const auto& s : steps)
         if (goes_straight(s.sent)) co_await net.flush(s.to, now);
+      exposed.copy_back();
       co_return;
     }
   }

@@ -82,6 +82,8 @@ struct reproducible {
                          reduction op) {
     const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
     operands_of_all<Net> all{net, now, in, out, most};
+    in = all.operand();
+    out = all.result();
     co_await all.announce();
     co_await all.find();
     const extent mine =

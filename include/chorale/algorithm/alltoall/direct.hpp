@@ -93,17 +93,19 @@ struct direct {
 
   template <one_sided_transport Net>
   static task<> put_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    const auto exposed = net.expose(out.buffer().first(out.layout().total()));
-    const auto lent = net.lend(in.buffer());
+    const auto exposed = transfer::expose(net, out);
+    const auto lent = transfer::lend(net, in.buffer());
     auto& known = net.template state<addresses>();
     co_await known.refresh(net, now, exposed.region());
     for (int d = 1; d < net.size(); ++d) {
       const int to = at_distance(net, d);
-      co_await net.put_notified(known.of(net, to, now, out.layout(), net.rank()), 0, lent, in[to], now);
+      co_await net.put_notified(known.of(net, to, now, out.layout(), net.rank()), 0, lent,
+                                lent.current(in[to]), now);
     }
     chorale::place_own(in[net.rank()], out[net.rank()]);
     for (int d = 1; d < net.size(); ++d) co_await net.notified(at_distance(net, -d), now);
     for (int d = 1; d < net.size(); ++d) co_await net.flush(at_distance(net, d), now);
+    exposed.copy_back();
   }
 
   /// Each pair of ranks agrees on sizes by one envelope in each direction; every rank sends all its envelopes
@@ -115,9 +117,11 @@ struct direct {
       return straight(bytes) ? std::size_t{0} : agreed::first_bytes(net, bytes);
     };
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
-    const agreed::memory<Net> memory{net,
-                                     straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
-                                     straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
+    const bool is_exposed = straight(out.layout().largest());
+    auto arrivals = out.buffer().first(is_exposed ? out.layout().end() : 0);
+    const agreed::memory<Net> memory{
+        net, straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0), arrivals};
+    if (is_exposed) out = {arrivals, out.layout()};
     agreed::sealed seal;
     for (int d = 1; d < net.size(); ++d) {
       const int to = at_distance(net, d);
@@ -137,7 +141,7 @@ struct direct {
       if constexpr (one_sided_transport<Net>) {
         if (!straight(in[peer].size())) continue;
         const remote_region place = agreed::exactly(net, peer, now, there, in[peer].size());
-        co_await net.put_notified(place, 0, memory.lent, in[peer], now);
+        co_await net.put_notified(place, 0, memory.lent, memory.lent.current(in[peer]), now);
       }
     }
     const auto rest = [&](auto block) {
@@ -151,6 +155,7 @@ struct direct {
       for (int d = 1; d < net.size(); ++d)
         if (straight(in[at_distance(net, d)].size())) co_await net.flush(at_distance(net, d), now);
     }
+    memory.copy_back(out.layout());
   }
 };
 

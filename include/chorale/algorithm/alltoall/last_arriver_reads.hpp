@@ -51,8 +51,8 @@ struct last_arriver_reads {
       co_return;
     }
     shared_slots& slots = host.slots();
-    const auto offered = net.offer(in.buffer().first(in.layout().total()));
-    const auto local = net.expose(out.buffer().first(out.layout().total()));
+    const auto offered = transfer::offer(net, in);
+    const auto local = transfer::expose(net, out);
     const remote_region here = offered.region();
     slots.begin(now);
     std::memcpy(slots.mine(sizeof here), &here, sizeof here);
@@ -69,6 +69,7 @@ struct last_arriver_reads {
     chorale::place_own(in[net.rank()], out[net.rank()]);
     slots.begin(now);
     if (co_await host.arrives_last(net, now)) slots.publish();
+    local.copy_back();
   }
 };
 

@@ -40,8 +40,8 @@ struct pairwise {
     const topology::all_pairs pairs{net.rank(), net.size()};
     if constexpr (one_sided_transport<Net>) {
       if (alltoall::goes_straight(net, in.layout().largest())) {
-        const auto exposed = net.expose(out.buffer().first(out.layout().end()));
-        const auto lent = net.lend(in.buffer());
+        const auto exposed = transfer::expose(net, out);
+        const auto lent = transfer::lend(net, in.buffer());
         chorale::place_own(in[net.rank()], out[net.rank()]);
         for (const auto step : pairs) {
           const remote_region here = transfer::part_of(exposed.region(), out[step.from]);
@@ -51,10 +51,11 @@ struct pairwise {
             const auto offer = co_await net.receive(step.to, now);
             there = transfer::read_region(net, step.to, now, offer, in[step.to].size());
           }
-          co_await net.put_notified(there, 0, lent, in[step.to], now);
+          co_await net.put_notified(there, 0, lent, lent.current(in[step.to]), now);
           co_await net.notified(step.from, now);
         }
         for (const auto step : pairs) co_await net.flush(step.to, now);
+        exposed.copy_back();
         co_return;
       }
     }
@@ -70,9 +71,11 @@ struct pairwise {
     const topology::all_pairs pairs{net.rank(), net.size()};
     const auto straight = [&](std::size_t bytes) { return alltoall::goes_straight(net, bytes); };
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
-    const agreed::memory<Net> memory{net,
-                                     straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0),
-                                     straight(out.layout().largest()) ? out.buffer() : out.buffer().first(0)};
+    const bool is_exposed = straight(out.layout().largest());
+    auto arrivals = out.buffer().first(is_exposed ? out.layout().end() : 0);
+    const agreed::memory<Net> memory{
+        net, straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0), arrivals};
+    if (is_exposed) out = {arrivals, out.layout()};
     agreed::sealed seal;
     chorale::place_own(in[net.rank()], out[net.rank()]);
     for (const auto step : pairs) {
@@ -92,7 +95,7 @@ struct pairwise {
             there = agreed::open(net, step.to, now, offer, share_of(step.to), 0).place;
           }
           there = agreed::exactly(net, step.to, now, there, sent.size());
-          co_await net.put_notified(there, 0, memory.lent, sent, now);
+          co_await net.put_notified(there, 0, memory.lent, memory.lent.current(sent), now);
         }
       }
       {
@@ -108,6 +111,7 @@ struct pairwise {
     if constexpr (one_sided_transport<Net>) {
       for (const auto step : pairs) co_await net.flush(step.to, now);
     }
+    memory.copy_back(out.layout());
   }
 };
 

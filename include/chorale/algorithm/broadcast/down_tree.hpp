@@ -63,7 +63,7 @@ task<> down_by_blocks(Net& net, call_id now, std::span<std::byte> data, Tree tre
 /// segment.
 template <forwarding How, one_sided_transport Net, class Tree>
 task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree) {
-  const auto exposed = net.expose(data);
+  const auto exposed = transfer::expose(net, data);
   const remote_region here = exposed.region();
   if (!tree.is_root()) co_await net.send(tree.parent(), now, transfer::bytes_of(here));
   std::vector<remote_region> there;
@@ -87,6 +87,7 @@ task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree)
     }
   }
   for (const int child : tree.children()) co_await net.flush(child, now);
+  if (!tree.is_root()) exposed.copy_back();
 }
 
 template <forwarding How, mailbox_transport Net, class Tree>

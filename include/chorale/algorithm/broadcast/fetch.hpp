@@ -36,7 +36,8 @@ struct fetch {
       co_await transfer::fetch(net, root, now, data);
       co_return;
     }
-    const auto offered = net.offer(data);
+    std::span<const std::byte> message = data;
+    const auto offered = transfer::offer(net, message);
     const remote_region here = offered.region();
     for (int step = 1; step < net.size(); ++step)
       co_await net.send((root + step) % net.size(), now, transfer::bytes_of(here));

@@ -79,6 +79,7 @@ struct direct {
     if constexpr (one_sided_transport<Net>) {
       for (const neighbour& n : work.around)
         if (n.has_straight()) co_await n.end_straight(net, now);
+      for (const auto& one : straight.in) one.copy_back();
     }
   }
 

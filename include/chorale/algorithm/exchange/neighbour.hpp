@@ -129,11 +129,15 @@ class neighbour {
     for (const incoming& message : takes_)
       write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
     if constexpr (one_sided_transport<Net>) {
-      const auto& named = receivers_read_ ? straight.out : straight.in;
-      for (std::size_t i = receivers_read_ ? first_out_ : first_in_; i < named.size(); ++i) {
-        const remote_region here = named[i].region();
+      const auto name = [&](const auto& registered) {
+        const remote_region here = registered.region();
         write(manifest_place{here.address, here.key}, manifest_place::packed_bytes);
-      }
+      };
+      if (receivers_read_)
+        std::for_each(straight.out.begin() + static_cast<std::ptrdiff_t>(first_out_), straight.out.end(),
+                      name);
+      else
+        std::for_each(straight.in.begin() + static_cast<std::ptrdiff_t>(first_in_), straight.in.end(), name);
     }
     if (out_.head != out_.manifest) gather(net, out_.data, at);
   }
@@ -197,7 +201,8 @@ class neighbour {
         for (const incoming& message : takes_) {
           if (!exchange::is_straight(net, message.bytes.size())) continue;
           const remote_region there = theirs.place_of(next, message.bytes.size());
-          co_await net.get(there, 0, straight.in[first_in_ + next++], message.bytes, now);
+          const auto& local = straight.in[first_in_ + next++];
+          co_await net.get(there, 0, local, local.memory(), now);
         }
         co_await net.signal(peer_, now);
         co_return;
@@ -205,7 +210,8 @@ class neighbour {
       for (const outgoing& message : sends_) {
         if (!exchange::is_straight(net, message.bytes.size())) continue;
         const remote_region there = theirs.place_of(next, message.bytes.size());
-        co_await net.put_notified(there, 0, straight.out[first_out_ + next++], message.bytes, now);
+        const auto& lent = straight.out[first_out_ + next++];
+        co_await net.put_notified(there, 0, lent, lent.current(message.bytes), now);
       }
     }
     co_return;

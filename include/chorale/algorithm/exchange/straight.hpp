@@ -42,17 +42,15 @@ struct straight_memory {
 /// On transports that have straight messages.
 template <one_sided_transport Net>
 struct straight_memory<Net> {
-  /// Registered memory.
-  using registered = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
-  std::vector<registered> out;  ///< of messages to other ranks
-  std::vector<registered> in;   ///< of messages from other ranks
+  std::vector<transfer::call_memory<Net, const std::byte>> out;  ///< of messages to other ranks
+  std::vector<transfer::call_memory<Net, std::byte>> in;         ///< of messages from other ranks
 
   /// Adds a message that this rank sends: the peer reads it, or this rank puts it.
   void add_out(Net& net, std::span<const std::byte> bytes) {
-    out.push_back(exchange::receivers_read(net) ? net.offer(bytes) : net.lend(bytes));
+    out.push_back(exchange::receivers_read(net) ? transfer::offer(net, bytes) : transfer::lend(net, bytes));
   }
   /// Adds the buffer for a message to this rank: the peer puts the message, or this rank reads it.
-  void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(net.expose(bytes)); }
+  void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(transfer::expose(net, bytes)); }
 };
 
 }  // namespace chorale::exchange

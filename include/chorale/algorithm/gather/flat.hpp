@@ -66,7 +66,7 @@ struct flat {
   /// root copies its own.
   template <one_sided_transport Net>
   static task<> take_all(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all) {
-    const auto exposed = net.expose(all.buffer().first(all.layout().end()));
+    const auto exposed = transfer::expose(net, all);
     const auto rank_at = [&](int step) { return (net.rank() + step) % net.size(); };
     for (int step = 1; step < net.size(); ++step) {
       const remote_region here = transfer::part_of(exposed.region(), all[rank_at(step)]);
@@ -77,6 +77,7 @@ struct flat {
       const auto done = co_await net.receive(rank_at(step), now);
       static_cast<void>(transfer::exact(net, rank_at(step), now, done, 0));
     }
+    exposed.copy_back();
   }
 };
 

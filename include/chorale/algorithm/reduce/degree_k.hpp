@@ -118,9 +118,10 @@ struct degree_k {
     // A root other than rank 0 may combine in `out`: no part of the result arrives there before rank 0 has
     // received and combined this rank's own part.
     const auto kept = chorale::scratch_of(net, !children.empty() && !has_result ? in.size() : 0);
+    auto target = takes ? out : out.first(0);
+    const auto exposed = transfer::expose(net, target);
+    if (takes) out = target;
     const std::span<std::byte> combined = has_result ? out : kept.memory();
-
-    const auto exposed = net.expose(takes ? out : out.first(0));
     if (takes) {
       const remote_region here = exposed.region();
       co_await net.send(tree.deliver_from(), now, transfer::bytes_of(here));
@@ -131,7 +132,7 @@ struct degree_k {
     std::optional<put_operand<Net>> up;
     if (!tree.is_root()) up.emplace(net, now, children.empty() ? in : combined, pieces, tree.parent());
     const bool delivers = tree.deliver_to() >= 0;
-    const auto lent = net.lend(delivers ? combined : combined.first(0));
+    const auto lent = transfer::lend(net, delivers ? combined : combined.first(0));
     remote_region there;
     if (delivers) {
       const auto place = co_await net.receive(tree.deliver_to(), now);
@@ -146,7 +147,8 @@ struct degree_k {
         co_await room->combine(n, piece, op);
       }
       if (up) co_await up->put(n);
-      if (delivers) co_await net.put(there, pieces.offset(n), lent, pieces.of(combined, n), now);
+      if (delivers)
+        co_await net.put(there, pieces.offset(n), lent, lent.current(pieces.of(combined, n)), now);
     }
     if (delivers) {
       co_await net.send(tree.deliver_to(), now, {});
@@ -157,6 +159,7 @@ struct degree_k {
       const auto over = co_await net.receive(tree.deliver_from(), now);
       static_cast<void>(transfer::exact(net, tree.deliver_from(), now, over, 0));
     }
+    exposed.copy_back();
   }
 };
 

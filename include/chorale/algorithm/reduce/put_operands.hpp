@@ -61,7 +61,12 @@ class put_operand {
  public:
   /// `operand` must outlive the object, and pieces must not change between `put` and `flush`.
   put_operand(Net& net, call_id now, std::span<const std::byte> operand, const operand_pieces& pieces, int to)
-      : net_(&net), now_(now), operand_(operand), pieces_(pieces), to_(to), lent_(net.lend(operand)) {}
+      : net_(&net),
+        now_(now),
+        operand_(operand),
+        pieces_(pieces),
+        to_(to),
+        lent_(transfer::lend(net, operand)) {}
 
   /// Waits until the place of piece `n` is free and puts the piece. Call it for all pieces in ascending
   /// order.
@@ -73,7 +78,7 @@ class put_operand {
       const auto combined = co_await net_->receive(to_, now_);
       static_cast<void>(transfer::exact(*net_, to_, now_, combined, 0));
     }
-    co_await net_->put(room_, pieces_.place(n), lent_, pieces_.of(operand_, n), now_);
+    co_await net_->put(room_, pieces_.place(n), lent_, lent_.current(pieces_.of(operand_, n)), now_);
     co_await net_->send(to_, now_, {});
   }
   task<> flush() { co_await net_->flush(to_, now_); }
@@ -84,7 +89,7 @@ class put_operand {
   std::span<const std::byte> operand_;
   operand_pieces pieces_;
   int to_;
-  decltype(std::declval<Net&>().lend({})) lent_;
+  transfer::call_memory<Net, const std::byte> lent_;
   remote_region room_{};
 };
 

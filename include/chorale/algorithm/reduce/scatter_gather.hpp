@@ -74,8 +74,9 @@ struct scatter_gather {
                          reduction op, int root) {
     const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
     const bool is_root = net.rank() == root;
-    const auto result = out.first(is_root ? in.size() : 0);
-    operands_of_all<Net> all{net, now, in, result, most};
+    operands_of_all<Net> all{net, now, in, out.first(is_root ? in.size() : 0), most};
+    in = all.operand();
+    const auto result = all.result();
     co_await all.announce();
     co_await all.find(root);
     // The root combines its share directly in the result, unless its operand is there.

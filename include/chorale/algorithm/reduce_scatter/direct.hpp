@@ -78,7 +78,8 @@ struct direct {
       theirs.emplace_back(net, now, from, mine.size(), most);
       co_await theirs.back().find();
     }
-    const auto exposed = net.expose(out.first(mine.size()));
+    out = out.first(mine.size());
+    const auto exposed = transfer::expose(net, out);
     for (std::size_t at = 0; at < mine.size(); at += most) {
       const auto own = mine.subspan(at, std::min(most, mine.size() - at));
       const auto result = out.subspan(at, own.size());
@@ -96,6 +97,7 @@ struct direct {
         }
       }
     }
+    exposed.copy_back();
     for (auto& one : theirs) co_await one.release();
     for (auto& one : given) co_await one.released();
   }

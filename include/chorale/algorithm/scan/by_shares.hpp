@@ -55,6 +55,8 @@ struct by_shares {
                          reduction op, bool inclusive) {
     const std::size_t most = operands_of_all<Net>::piece_bytes(op, in.size());
     operands_of_all<Net> all{net, now, in, out, most};
+    in = all.operand();
+    out = all.result();
     co_await all.announce();
     co_await all.find();
     // The result of rank 0 is its operand; no rank writes to rank 0.

@@ -49,7 +49,8 @@ struct fetch {
       co_await flat::run(net, now, all, mine, root);
       co_return;
     }
-    const auto offered = net.offer(all.buffer().first(all.layout().end()));
+    const auto own = all[root];
+    const auto offered = transfer::offer(net, all);
     const remote_region here = offered.region();
     const auto rank_at = [&](int step) { return (root + step) % net.size(); };
     for (int step = 1; step < net.size(); ++step) {
@@ -61,7 +62,7 @@ struct fetch {
       const remote_region block = transfer::part_of(here, all[to]);
       co_await net.send(to, now, transfer::bytes_of(block));
     }
-    place_own(all[root], mine);
+    place_own(own, mine);
     // All ranks must have read their blocks before the call ends, since the user may change them then.
     for (int step = 1; step < net.size(); ++step) {
       if (!transfer::is_zero_copy(net, all[rank_at(step)].size())) continue;
@@ -76,7 +77,10 @@ struct fetch {
   static task<> offer_uneven(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
     const auto straight = [&](int to) { return transfer::is_zero_copy(net, all[to].size()); };
     const bool any = transfer::is_zero_copy(net, all.layout().largest());
-    const auto offered = net.offer(all.buffer().first(any ? all.layout().end() : 0));
+    const auto own = all[net.rank()];
+    auto memory = all.buffer().first(any ? all.layout().end() : 0);
+    const auto offered = transfer::offer(net, memory);
+    if (any) all = {memory, all.layout()};
     const auto rank_at = [&](int step) { return (net.rank() + step) % net.size(); };
     agreed::sealed seal;
     for (int step = 1; step < net.size(); ++step) {
@@ -88,7 +92,7 @@ struct fetch {
       const remote_region block = transfer::part_of(offered.region(), all[to]);
       co_await net.send(to, now, seal({.sends = all[to].size()}, block, {}));
     }
-    chorale::place_own(all[net.rank()], mine);
+    chorale::place_own(own, mine);
     for (int step = 1; step < net.size(); ++step) {
       if (!straight(rank_at(step))) continue;
       const auto done = co_await net.receive(rank_at(step), now);
@@ -101,7 +105,7 @@ struct fetch {
       co_await agreed::receive(net, root, now, mine);
       co_return;
     }
-    const auto local = net.expose(mine);
+    const auto local = transfer::expose(net, mine);
     remote_region there;
     {
       const auto message = co_await net.receive(root, now);
@@ -109,6 +113,7 @@ struct fetch {
     }
     co_await net.get(agreed::exactly(net, root, now, there, mine.size()), 0, local, mine, now);
     co_await net.send(root, now, {});
+    local.copy_back();
   }
 };
 
