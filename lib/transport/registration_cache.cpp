@@ -143,12 +143,15 @@ registration_guarantee registration_cache::guarantee_with(const config& settings
 
 registration_cache::~registration_cache() = default;
 
-registration_cache::handle registration_cache::find(std::span<const std::byte> memory, rights wanted) {
+registration_cache::handle registration_cache::find(std::span<const std::byte> memory, rights wanted) try {
   if (memory.empty()) return {};
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data());
   const auto [found, was_there] = shared_->find(first, first + memory.size(), wanted);
   ++(was_there ? hits_ : misses_);
   return {*this, *found};
+} catch (const error&) {
+  ++refusals_;
+  throw;
 }
 
 void registration_cache::release(entry& e) noexcept {
@@ -170,6 +173,7 @@ registration_statistics registration_cache::statistics() const noexcept {
   registration_statistics all = shared_->statistics();
   all.hits = hits_;
   all.misses = misses_;
+  all.refusals = refusals_;
   return all;
 }
 
@@ -265,13 +269,13 @@ registration_cache::entry& registration_cache::table::make(std::uintptr_t first,
     } catch (const error& e) {
       // Pinned memory is scarce: evict unused cached registrations first.
       if (e.code() == std::errc::not_enough_memory && evict_one()) continue;
-      throw error(e.code(),
-                  e.reason() +
-                      "; memory that the device does not take is no window, and messages from and to it need "
-                      "CHORALE_ZERO_COPY_BYTES=1099511627776 (over rc_send_receive "
-                      "CHORALE_SEND_RECEIVE_LONG=rendezvous) on all ranks: then they are copied through "
-                      "memory of the "
-                      "library");
+      throw error(
+          e.code(),
+          e.reason() +
+              "; calls use a copy of memory that the device does not register. If it does not register "
+              "that either, set CHORALE_ZERO_COPY_BYTES=1099511627776 (over rc_send_receive "
+              "CHORALE_SEND_RECEIVE_LONG=rendezvous) on all ranks: then they copy it through memory "
+              "that the library registers at the start");
     }
   }
   entry& result = *made;

@@ -3,28 +3,34 @@
 
 #include <cstddef>
 #include <cstdlib>
+#include <memory>
 #include <span>
 #include <stdexcept>
+#include <string_view>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 namespace support {
+
+/// Maps an unnamed file of that many zero bytes, to be shared.
+inline std::byte* map_file(std::size_t bytes) {
+  char path[] = "/tmp/chorale-mapped-XXXXXX";
+  const int fd = mkstemp(path);
+  if (fd < 0) throw std::runtime_error("no temporary file");
+  unlink(path);
+  void* at = MAP_FAILED;
+  if (ftruncate(fd, static_cast<off_t>(bytes)) == 0)
+    at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  close(fd);
+  if (at == MAP_FAILED) throw std::runtime_error("a temporary file cannot be mapped");
+  return static_cast<std::byte*>(at);
+}
 
 /// A shared mapping of an unnamed file of zero bytes.
 class mapped_file {
  public:
-  explicit mapped_file(std::size_t bytes) : bytes_(bytes) {
-    char path[] = "/tmp/chorale-mapped-XXXXXX";
-    const int fd = mkstemp(path);
-    if (fd < 0) throw std::runtime_error("no temporary file");
-    unlink(path);
-    void* at = MAP_FAILED;
-    if (ftruncate(fd, static_cast<off_t>(bytes)) == 0)
-      at = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    close(fd);
-    if (at == MAP_FAILED) throw std::runtime_error("a temporary file cannot be mapped");
-    data_ = static_cast<std::byte*>(at);
-  }
+  explicit mapped_file(std::size_t bytes) : bytes_(bytes), data_(map_file(bytes)) {}
   mapped_file(const mapped_file&) = delete;
   mapped_file& operator=(const mapped_file&) = delete;
   ~mapped_file() { munmap(data_, bytes_); }
@@ -33,7 +39,53 @@ class mapped_file {
 
  private:
   std::size_t bytes_;
-  std::byte* data_ = nullptr;
+  std::byte* data_;
+};
+
+/// Whether buffers for checked calls that this thread makes are files; at first if CHORALE_TEST_MEMORY=files.
+inline bool& buffers_are_files() noexcept {
+  static const char* const set = std::getenv("CHORALE_TEST_MEMORY");
+  thread_local bool are = set != nullptr && std::string_view{set} == "files";
+  return are;
+}
+
+/// Makes the buffers that this thread makes during its lifetime files, or not.
+class files_for_buffers {
+ public:
+  explicit files_for_buffers(bool are_files) noexcept
+      : before_(std::exchange(buffers_are_files(), are_files)) {}
+  files_for_buffers(const files_for_buffers&) = delete;
+  files_for_buffers& operator=(const files_for_buffers&) = delete;
+  ~files_for_buffers() { buffers_are_files() = before_; }
+
+ private:
+  bool before_;
+};
+
+/// Allocates on the heap, or in files, as was set when it was made.
+template <class Element>
+class buffer_allocator {
+ public:
+  using value_type = Element;
+  buffer_allocator() = default;
+  template <class Other>
+  buffer_allocator(const buffer_allocator<Other>& other) noexcept : makes_files_(other.makes_files()) {}
+
+  [[nodiscard]] Element* allocate(std::size_t count) {
+    if (makes_files_) return reinterpret_cast<Element*>(map_file(count * sizeof(Element)));
+    return std::allocator<Element>{}.allocate(count);
+  }
+  void deallocate(Element* at, std::size_t count) noexcept {
+    if (makes_files_)
+      munmap(static_cast<void*>(at), count * sizeof(Element));
+    else
+      std::allocator<Element>{}.deallocate(at, count);
+  }
+  [[nodiscard]] bool makes_files() const noexcept { return makes_files_; }
+  bool operator==(const buffer_allocator&) const = default;
+
+ private:
+  bool makes_files_ = buffers_are_files();
 };
 
 }  // namespace support

@@ -357,29 +357,6 @@ task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int f
   }
 }
 
-/// `exchange` for operations of several steps, with memory already registered: `lent` covers `out`, and
-/// `exposed` contains `in`. The caller must flush the puts, and must not change `out` before that.
-template <one_sided_transport Net, class Lent>
-task<> exchange_within(Net& net, call_id now, int to, std::span<const std::byte> out, const Lent& lent,
-                       int from, std::span<std::byte> in, remote_region exposed) {
-  const bool puts = transfer::is_zero_copy(net, out.size());
-  const bool offers = transfer::is_zero_copy(net, in.size());
-  if (offers) {
-    const remote_region here = part_of(exposed, in);
-    co_await net.send(from, now, bytes_of(here));
-  }
-  if (puts) {
-    remote_region there;
-    {
-      const auto offer = co_await net.receive(to, now);
-      there = transfer::read_region(net, to, now, offer, out.size());
-    }
-    co_await net.put_notified(there, 0, lent, lent.current(out), now);
-  }
-  co_await transfer::copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
-  if (offers) co_await net.notified(from, now);
-}
-
 /// Sends `out` to rank `to` and receives `in` from rank `from` at the same time, so that ranks that exchange
 /// in a circle do not wait for each other's free blocks. Both peers call `exchange` too. Either buffer may be
 /// empty; its rank is then ignored.
@@ -390,11 +367,23 @@ task<> exchange(Net& net, call_id now, int to, std::span<const std::byte> out, i
   const bool offers = transfer::is_zero_copy(net, in.size());
   if constexpr (one_sided_transport<Net>) {
     if (puts || offers) {
-      auto place = offers ? in : in.first(0);
+      auto place = in.first(offers ? in.size() : 0);
       const auto exposed = transfer::expose(net, place);
-      const auto lent = transfer::lend(net, puts ? out : out.first(0));
-      co_await transfer::exchange_within(net, now, to, out, lent, from, offers ? place : in,
-                                         exposed.region());
+      const auto lent = transfer::lend(net, out.first(puts ? out.size() : 0));
+      if (offers) {
+        const remote_region here = exposed.region();
+        co_await net.send(from, now, bytes_of(here));
+      }
+      if (puts) {
+        remote_region there;
+        {
+          const auto offer = co_await net.receive(to, now);
+          there = transfer::read_region(net, to, now, offer, out.size());
+        }
+        co_await net.put_notified(there, 0, lent, lent.current(out), now);
+      }
+      co_await transfer::copy(net, now, to, puts ? out.first(0) : out, from, offers ? in.first(0) : in);
+      if (offers) co_await net.notified(from, now);
       if (puts) co_await net.flush(to, now);
       exposed.copy_back();
       co_return;

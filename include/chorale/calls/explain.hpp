@@ -38,6 +38,11 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
     if (what != operation::none && (what == Served || what == operation_traits<Served>::also))
       said = calls::explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
   });
+  if constexpr (requires { on.transport().registrations().refusals; }) {
+    if (const auto times = on.transport().registrations().refusals; times != 0)
+      said += "; the device has refused to register memory of this rank " + std::to_string(times) +
+              (times == 1 ? " time" : " times") + ": calls that move such memory straight copy it once more";
+  }
   return calls::explained(what, bytes, on.net().core(), Caller::transport_type::name, said);
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/error.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/registration_cache.hpp>
 
@@ -23,7 +24,8 @@ concept keeps_registrations =
 
 /// Holds the registrations of a plan's buffers, so that the cache does not drop them between two starts. Does
 /// nothing where it would not help: on transports without a cache, if each operation registers anew, and for
-/// buffers below the zero-copy threshold, which are always copied. The transport must outlive it. Move-only.
+/// buffers below the zero-copy threshold, which are always copied, or that the device refuses, which each
+/// start copies. The transport must outlive it. Move-only.
 template <class Net>
 class pinned_buffers {
  public:
@@ -40,16 +42,26 @@ class pinned_buffers<Net> {
         does_(net.registration_kept() != transport::registration_guarantee::per_operation),
         least_bytes_(std::max<std::size_t>(net.zero_copy_bytes(), 1)) {}
 
-  /// Registers a buffer that calls read. @throws error as verbs::memory_region.
+  /// Registers a buffer that calls read.
   void read(std::span<const std::byte> buffer) {
-    if (does_ && buffer.size() >= least_bytes_) kept_.push_back(net_->lend(buffer).beyond_calls());
+    keep(buffer, [&] { return net_->lend(buffer); });
   }
-  /// Registers a buffer that calls write, or read and write. @throws error as verbs::memory_region.
+  /// Registers a buffer that calls write, or read and write.
   void write(std::span<std::byte> buffer) {
-    if (does_ && buffer.size() >= least_bytes_) kept_.push_back(net_->expose(buffer).beyond_calls());
+    keep(buffer, [&] { return net_->expose(buffer); });
   }
 
  private:
+  template <class Enter>
+  void keep(std::span<const std::byte> buffer, const Enter& enter) {
+    if (!does_ || buffer.size() < least_bytes_) return;
+    try {
+      kept_.push_back(enter().beyond_calls());
+    } catch (const error&) {
+      // Refused.
+    }
+  }
+
   Net* net_;
   bool does_;
   std::size_t least_bytes_;

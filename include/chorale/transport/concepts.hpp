@@ -166,7 +166,8 @@ concept registered_memory = std::movable<Message> && requires(const Message& mem
 ///   object. `offer(memory)`: the same for memory that they may only read. `lend(memory)`: memory that is
 ///   only a local source. All return the same type; none accesses the memory by itself. If an exception of an
 ///   operator or of the algorithm destroys such an object, peers lose access to this rank's memory before
-///   anything else is destroyed, and the call fails.
+///   anything else is destroyed, and the call fails. A device may refuse memory: each throws an `error`.
+///   Algorithms use `transfer::expose`, `offer` and `lend`, which then register a copy.
 /// * `put(region, offset, source, from, now)`: starts writing `from`, which lies in the registered `source`
 ///   and must not change before `flush`. Data put to a rank arrives before any later message, signal or
 ///   notification to it, and only these announce it: a rank that polls the memory may see the parts of a put

@@ -27,11 +27,12 @@ enum class registration_guarantee {
 };
 const char* describe(registration_guarantee g) noexcept;
 
-/// Statistics of a registration cache: hits and misses are its own; the other counters are common to all
-/// caches that share its registrations.
+/// Statistics of a registration cache: hits, misses and refusals are its own; the other counters are common
+/// to all caches that share its registrations.
 struct registration_statistics {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;         ///< memory that had to be registered
+  std::uint64_t refusals = 0;       ///< memory that the device did not register, so that calls copied it
   std::uint64_t evictions = 0;      ///< evicted to stay within the limits
   std::uint64_t invalidations = 0;  ///< dropped because their memory was unmapped
   std::size_t entries = 0;
@@ -97,6 +98,7 @@ class registration_cache {
   registration_guarantee guarantee_;
   std::uint64_t hits_ = 0;
   std::uint64_t misses_ = 0;
+  std::uint64_t refusals_ = 0;
 };
 
 /// Memory that peers may write and read (`rc::expose`), only read (`rc::offer`), or that is a source of

@@ -33,7 +33,7 @@ class remote_parts {
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),
         memory_(net.core().port().domain(), controls, IBV_ACCESS_LOCAL_WRITE),
-        data_(net.expose_alone(mine)),
+        data_(exposed(net, mine)),
         control_(net.expose_alone(memory_.span())),
         under_way_(static_cast<std::size_t>(net.size())),
         listed_(net.core().dependent_objects(), std::forward<LetGo>(let_go)) {}
@@ -46,7 +46,11 @@ class remote_parts {
   void put(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
-    held.push_back(net_.lend(from).beyond_calls());
+    try {
+      held.push_back(net_.lend(from).beyond_calls());
+    } catch (const error&) {
+      return put_copy(there, offset, from);
+    }
     finish(net_.put(there, offset, held.back(), from, net_.core().calls().current()));
   }
   /// The same for a copy of the bytes, which may change at once.
@@ -63,8 +67,17 @@ class remote_parts {
     finish(net_.put(there, offset, control_, from, net_.core().calls().current()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
-    const auto local = net_.expose(into);
-    finish(net_.get(there, offset, local, into, net_.core().calls().current()));
+    bool is_refused = true;
+    try {
+      const auto local = net_.expose(into);
+      is_refused = false;
+      return finish(net_.get(there, offset, local, into, net_.core().calls().current()));
+    } catch (const error&) {
+      if (!is_refused) throw;
+    }
+    const std::span<std::byte> place = room_for(into.size());
+    finish(net_.get(there, offset, copies_->second, place, net_.core().calls().current()));
+    move_bytes(into, place);
   }
   void flush(int target) {
     finish(net_.make_visible(target, net_.core().calls().current()));
@@ -108,14 +121,22 @@ class remote_parts {
   /// Emulated puts copy their sources before `put` returns.
   static constexpr bool registers = registering_transport<Net>;
 
+  /// Peers know its address and read it at any time, so that no copy can stand in for it.
+  static held_memory exposed(Net& net, std::span<std::byte> mine) try {
+    return net.expose_alone(mine);
+  } catch (const error& e) {
+    throw error(e.code(), e.reason() +
+                              "; memory that the device does not register is no window: use elements "
+                              "that the window allocates, as chorale::window<T>{comm, count}");
+  }
   /// Waits for an operation of the transport and returns its result.
   template <class Awaitable>
   auto finish(Awaitable operation) {
     operation.await_ready();
     return operation.await_resume();
   }
-  /// Space for a copy of `bytes` bytes, which must persist until it is sent; flushes first if the buffer is
-  /// full.
+  /// Space for a copy of `bytes` bytes, which persists until the next flush of all ranks; flushes first if
+  /// the buffer is full.
   std::span<std::byte> room_for(std::size_t bytes) {
     if (!copies_ || copies_->first.bytes() - copied_ < bytes) {
       flush_all();

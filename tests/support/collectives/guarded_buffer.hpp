@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "../mapped_file.hpp"
+
 namespace collectives {
 
 /// The error found by a check.
@@ -23,6 +25,7 @@ struct wrong : std::runtime_error {
 
 /// `count` elements of T that begin `misalignment` bytes past a 64-byte boundary. Elements are read and
 /// written as bytes, so T need not be aligned. `check_guards()` detects writes up to 128 bytes outside.
+/// May be a file (`support::files_for_buffers`).
 template <class T>
 class guarded_buffer {
  public:
@@ -83,7 +86,7 @@ class guarded_buffer {
   static constexpr std::size_t guard = 128;
   static constexpr std::byte fill{0xa5};
   std::size_t count_;
-  std::vector<std::byte> storage_;
+  std::vector<std::byte, support::buffer_allocator<std::byte>> storage_;
   std::size_t first_;
 };
 
