@@ -1,5 +1,7 @@
 // Plans: every call, started repeatedly with different data, concurrently with plain calls and other plans.
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -10,6 +12,8 @@
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
+#include "../support/mapped_file.hpp"
+#include "../verbs/soft_environment.hpp"
 #include "planned_calls.hpp"
 #include "policies.hpp"
 #include "ranks.hpp"
@@ -46,11 +50,13 @@ chorale::config zero_copy_of_24_kilobytes() {
 }
 
 /// Every plan four times with different data; in each round each rank uses a different form, including the
-/// plain call.
+/// plain call. `has_files(rank)`: whether that rank's buffers are files.
 template <class Comm>
-void check_every_plan(int size, std::size_t count, bool in_place) {
+void check_every_plan(int size, std::size_t count, bool in_place, bool (*has_files)(int) = nullptr) {
   arrivals came(static_cast<std::size_t>(size));
   run_ranks<Comm>(size, zero_copy_of_24_kilobytes(), [&](auto& comm) {
+    const bool are_files = has_files != nullptr && has_files(comm.rank());
+    const support::files_for_buffers here{are_files};
     planned_calls calls{comm, count, in_place, size / 2, came};
     for (std::uint64_t round = 0; round < 4; ++round) {
       for (auto& one : calls.all()) {
@@ -59,6 +65,11 @@ void check_every_plan(int size, std::size_t count, bool in_place) {
         one.check(seed() + round);
         if (one.plan.is_running()) throw std::runtime_error(one.name + ": over, and said to be running");
       }
+    }
+    if constexpr (requires { comm.transport().registrations(); }) {
+      const auto refusals = comm.transport().registrations().refusals;
+      if (!are_files) expect(refusals == 0, "memory was refused that is no file");
+      if (are_files && count * sizeof(number) >= 24'000) expect(refusals != 0, "no memory was refused");
     }
   });
 }
@@ -73,6 +84,22 @@ TEMPLATE_TEST_CASE("plans of every call give the results of plain calls, start a
       for (const bool in_place : {false, true}) check_every_plan<TestType>(size, count, in_place);
   }
   if (!too_large(8)) check_every_plan<TestType>(8, 3001, false);
+}
+
+// Below and above the threshold.
+TEMPLATE_TEST_CASE("plans and plain calls of memory that the device refuses give the same results", "[plans]",
+                   standard<rc>, degree_1<rc>, standard<chorale::transport::hybrid<2>>) {
+  if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
+  const soft_test::variables set{
+      std::map<std::string, std::string>{{"CHORALE_SOFT_PROFILE", "refuse_registration=files"}}};
+  const auto all = [](int) { return true; };
+  const auto one = [](int rank) { return rank == 1; };
+  for (const bool in_place : {false, true}) {
+    check_every_plan<TestType>(2, 3001, in_place, all);
+    check_every_plan<TestType>(3, 3001, in_place, one);
+    check_every_plan<TestType>(3, 6000, in_place, all);
+    check_every_plan<TestType>(5, in_place ? 2999 : 3001, in_place, one);
+  }
 }
 
 TEMPLATE_TEST_CASE("the same over other transports", "[plans]", standard<chorale::transport::rc_send_receive>,

@@ -1,8 +1,10 @@
 // Long messages from and into memory that the device refuses to register.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <memory>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -10,8 +12,10 @@
 
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/window.hpp>
 
 #include "../misuse/harness.hpp"
 #include "../support/in_call.hpp"
@@ -23,6 +27,7 @@ using namespace inprocess;
 using chorale::long_send_policy;
 using support::in_call;
 using over_messages = chorale::communicator<chorale::transport::rc_send_receive>;
+using over_hybrid = chorale::communicator<chorale::transport::hybrid<2>>;
 /// A communicator in which only the size of a message determines how it is transferred.
 using by_size = chorale::communicator<chorale::transport::rc, chorale::broadcast::flat>;
 
@@ -37,17 +42,14 @@ chorale::config with(long_send_policy how) {
   return c;
 }
 
-/// Makes devices opened during its lifetime refuse to register files.
-soft_test::variables files_are_refused() {
-  return soft_test::variables{
-      std::map<std::string, std::string>{{"CHORALE_SOFT_PROFILE", "refuse_registration=files"}}};
-}
+/// With these variables, devices refuse to register files.
+const std::map<std::string, std::string> refused_files{{"CHORALE_SOFT_PROFILE", "refuse_registration=files"}};
 
 std::byte value(int from, std::size_t length, std::size_t i) {
   return static_cast<std::byte>(i * 7 + length + static_cast<std::size_t>(from));
 }
 
-/// The outcome of a broadcast into memory that the device refuses.
+/// The outcome of a broadcast into memory that the device refuses at rank 1.
 template <class Comm>
 std::vector<misuse::outcome> into_a_file(const chorale::config& c, std::size_t count) {
   return misuse::run<Comm>(2, c, [count](Comm& comm) {
@@ -63,7 +65,7 @@ std::vector<misuse::outcome> into_a_file(const chorale::config& c, std::size_t c
 
 TEST_CASE("memory that a device refuses is sent from and received into through blocks", "[baseline]") {
   if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
-  const auto set = files_are_refused();
+  const soft_test::variables set{refused_files};
   const std::vector<std::size_t> lengths{40'000, 700, 8193, 1001, 40'000};
   // The refused memory: that of the senders, of the receivers, or of every other rank.
   for (const auto way : {0, 1, 2}) {
@@ -102,9 +104,39 @@ TEST_CASE("memory that a device refuses is sent from and received into through b
   }
 }
 
+TEST_CASE("windows copy what they put from and get into memory that the device refuses", "[baseline]") {
+  if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
+  const soft_test::variables set{refused_files};
+  run_ranks<over_hybrid>(2, settings(), [](over_hybrid& comm) {
+    // More than fits the buffer for copies at first.
+    constexpr std::size_t bytes = 10'000;
+    const support::mapped_file file{bytes};
+    std::vector<std::byte> plain(bytes);
+    chorale::window<std::byte, over_hybrid> open{comm, std::span{plain}};
+    const int other = 1 - comm.rank();
+    for (std::size_t i = 0; i < bytes; ++i) file.bytes()[i] = value(comm.rank(), bytes, i);
+    open.put(other, 0, std::span<const std::byte>{file.bytes()});
+    open.fence();
+    std::fill(file.bytes().begin(), file.bytes().end(), std::byte{});
+    open.get(other, 0, file.bytes());
+    open.fence();
+    for (std::size_t i = 0; i < bytes; ++i) {
+      expect(plain[i] == value(other, bytes, i), "byte " + std::to_string(i) + " was put wrong");
+      expect(file.bytes()[i] == value(comm.rank(), bytes, i), "byte " + std::to_string(i) + " was got wrong");
+    }
+    expect(comm.transport().registrations().refusals == 2, "no memory was refused");
+  });
+  const auto refused = misuse::run<by_size>(2, misuse::settings(), [](by_size& comm) {
+    const support::mapped_file file{4096};
+    const chorale::window<std::byte, by_size> open{comm, file.bytes()};
+  });
+  INFO(misuse::describe(refused));
+  CHECK(refused[0].says({"Bad address", "is no window: use elements"}));
+}
+
 TEST_CASE("if refused memory is an error, its remedy works", "[baseline]") {
   if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
-  const auto set = files_are_refused();
+  auto set = std::make_unique<soft_test::variables>(refused_files);
   const auto check = [](const std::vector<misuse::outcome>& refused, const std::string& remedy,
                         const std::vector<misuse::outcome>& mended) {
     INFO(misuse::describe(refused) << "\nmended:\n" << misuse::describe(mended));
@@ -119,6 +151,10 @@ TEST_CASE("if refused memory is an error, its remedy works", "[baseline]") {
   straight.zero_copy_bytes = 65536;
   auto copied = straight;
   copied.zero_copy_bytes = 1'099'511'627'776;
-  check(into_a_file<by_size>(straight, 75'000), "CHORALE_ZERO_COPY_BYTES=1099511627776",
-        into_a_file<by_size>(copied, 75'000));
+  // Nor does the device take a copy, since no more memory can be locked.
+  set.reset();
+  const soft_test::variables limited{
+      std::map<std::string, std::string>{{"CHORALE_SOFT_PROFILE", "refuse_registration=files,locked=8M"}}};
+  check(into_a_file<by_size>(straight, 3'000'000), "CHORALE_ZERO_COPY_BYTES=1099511627776",
+        into_a_file<by_size>(copied, 3'000'000));
 }
