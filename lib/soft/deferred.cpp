@@ -88,7 +88,7 @@ void defer(queue_pair& qp, stalled_request& r) noexcept {
   r.due = motor.now() + holding.ticks();
   r.completes = r.due + dice{motor.settings, matter::completion, qp.ordinal, r.wr.number}.ticks();
   if (r.completes != motor.now()) motor.counters.held.fetch_add(1, std::memory_order_relaxed);
-  if (reads_back(r.wr.opcode)) {
+  if (r.wr.reads_back()) {
     constexpr probability half = 1ULL << 31;
     r.may_be_overtaken = dice{motor.settings, matter::overtaking, qp.ordinal, r.wr.number}.happens(half);
     if (may_touch(qp, r.wr, IBV_ACCESS_LOCAL_WRITE))

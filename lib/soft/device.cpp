@@ -1,7 +1,6 @@
 #include "device.hpp"
 
 #include <algorithm>
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -22,23 +21,9 @@ namespace {
 /// A locally administered OUI (bit 0x02 of its first byte), so it belongs to no vendor.
 constexpr std::uint32_t vendor_id = 0x066368;
 
-/// Providers of real hardware read their own marker behind the ibv_device before they accept a device.
-struct padded_device {
-  ibv_device device;
-  void* no_provider[64];
-};
-
 ibv_device& device() noexcept {
-  static padded_device only = [] {
-    padded_device padded{};
-    ibv_device& d = padded.device;
-    d.node_type = IBV_NODE_CA;
-    d.transport_type = IBV_TRANSPORT_IB;
-    std::snprintf(d.name, sizeof d.name, "soft0");
-    std::snprintf(d.dev_name, sizeof d.dev_name, "soft0");
-    return padded;
-  }();
-  return only.device;
+  static verbs::listed_device only{"soft0"};
+  return only.shown;
 }
 
 /// Programs may close a device and leave its objects behind, which a kernel device would destroy. Here peers
@@ -56,21 +41,8 @@ void take_out_of_service(context& c) noexcept {
 
 }  // namespace
 
-int find_own_gid(process& self, int index, verbs::profile_gid& row) noexcept {
-  ibv_gid own{};
-  own.global.interface_id = htobe64(self.fabric().guid);
-  return verbs::find_gid(self.profile(), index, own, row);
-}
-
 ibv_device** get_device_list(int* count) noexcept {
-  auto** list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
-  if (list == nullptr) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  list[0] = &device();
-  if (count != nullptr) *count = 1;
-  return list;
+  return verbs::list_of(&device(), count);
 }
 
 void free_device_list(ibv_device** list) noexcept {
@@ -162,14 +134,9 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   std::snprintf(a->fw_ver, sizeof a->fw_ver, "%u.0", layout_version);
   a->node_guid = a->sys_image_guid = htobe64(fabric.guid);
   a->vendor_id = vendor_id;
-  a->vendor_part_id = 1;
-  a->max_mr_size = ~std::uint64_t{0};
-  a->page_size_cap = 0xfffff000;
-  a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
   a->max_cq = 65536;
   a->max_mr = static_cast<int>(mr_count - 1);
   a->max_pd = 1 << 24;
-  a->phys_port_cnt = 1;
   verbs::describe(process_of(c).profile(), *a);
   a->max_res_rd_atom = a->max_qp_rd_atom * a->max_qp;
   return 0;
@@ -179,40 +146,24 @@ int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
   if (port != 1) return EINVAL;
   process& self = process_of(c);
   *a = {};
-  const bool up = self.own().port_down.load() == 0;
-  a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   a->port_cap_flags = IBV_PORT_SM;
   a->qkey_viol_cntr = static_cast<std::uint32_t>(self.own().qkey_violations.load());
-  a->max_vl_num = 1;
-  a->phys_state = up ? 5 : 2;  // LinkUp, Polling
-  verbs::describe(self.profile(), static_cast<std::uint16_t>(self.fabric().lid), *a);
+  verbs::describe(self.profile(), static_cast<std::uint16_t>(self.fabric().lid),
+                  self.own().port_down.load() == 0, *a);
   a->sm_lid = a->lid;
   return 0;
 }
 
 int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept {
-  verbs::profile_gid row;
-  errno = port != 1 ? EINVAL : find_own_gid(process_of(c), index, row);
-  if (errno != 0) return -1;
-  *gid = row.gid;
-  return 0;
+  return verbs::query_gid(process_of(c).own().port, port, index, gid);
 }
 
 int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept {
-  verbs::profile_gid row;
-  if (port != 1 || find_own_gid(process_of(c), index, row) != 0) return ENODATA;
-  *type = static_cast<std::uint32_t>(row.type);
-  return 0;
+  return verbs::query_gid_type(process_of(c).own().port, port, index, type);
 }
 
 int query_pkey(ibv_context* c, std::uint8_t port, int index, __be16* pkey) noexcept {
-  const auto& keys = process_of(c).profile().pkeys;
-  if (port != 1 || index < 0 || static_cast<std::size_t>(index) >= keys.size()) {
-    errno = EINVAL;
-    return -1;
-  }
-  *pkey = htons(keys[static_cast<std::size_t>(index)]);
-  return 0;
+  return verbs::query_pkey(process_of(c).profile(), port, index, pkey);
 }
 
 }  // namespace chorale::soft

@@ -13,8 +13,6 @@ int query_device(ibv_context* c, ibv_device_attr* attributes) noexcept;
 std::size_t zero_copy_from(ibv_context* c) noexcept;
 int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* attributes) noexcept;
 int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept;
-/// A row of the GID table. 0 or EINVAL.
-int find_own_gid(process& self, int index, verbs::profile_gid& row) noexcept;
 int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept;
 int query_pkey(ibv_context* c, std::uint8_t port, int index, __be16* pkey) noexcept;
 int get_async_event(ibv_context* c, ibv_async_event* event) noexcept;

@@ -1,6 +1,7 @@
 // The software device as a table of verbs.
 #include <chorale/verbs/driver.hpp>
 
+#include "../verbs/sender_of.hpp"
 #include "device.hpp"
 #include "queue_pair.hpp"
 
@@ -49,7 +50,7 @@ const driver* soft() noexcept {
       .query_srq = chorale::soft::query_srq,
       .destroy_srq = chorale::soft::destroy_srq,
       .create_ah = chorale::soft::create_ah,
-      .create_ah_from_wc = chorale::soft::create_ah_from_wc,
+      .create_ah_from_wc = create_ah_from_wc<chorale::soft::create_ah>,
       .destroy_ah = chorale::soft::destroy_ah,
       .attach_mcast = chorale::soft::attach_mcast,
       .detach_mcast = chorale::soft::detach_mcast,

@@ -13,36 +13,14 @@ namespace {
 
 constexpr std::chrono::seconds settle_patience{30};
 
-/// The counter of deliveries about the event's object; nullptr for events of the port.
-event_count* count_of(const ibv_async_event& event) noexcept {
-  switch (event.event_type) {
-    case IBV_EVENT_CQ_ERR:
-      return &static_cast<completion_queue*>(event.element.cq)->asynchronous;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return &static_cast<shared_receive_queue*>(event.element.srq)->asynchronous;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_COMM_EST:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
-      return &static_cast<queue_pair*>(event.element.qp)->asynchronous;
-    default:
-      return nullptr;
-  }
-}
-
-context* context_of(const ibv_async_event& event) noexcept {
-  switch (event.event_type) {
-    case IBV_EVENT_CQ_ERR:
-      return &context::of(event.element.cq->context);
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return &context::of(event.element.srq->context);
-    default:
-      return count_of(event) == nullptr ? nullptr : &context::of(event.element.qp->context);
-  }
+/// The count of events about the event's object; nullptr for events of the port.
+event_count* count_of(const ibv_async_event& event, context** about = nullptr) noexcept {
+  event_count* count = nullptr;
+  verbs::with_object_of<completion_queue, shared_receive_queue, queue_pair>(event, [&](auto& object) {
+    count = &object.asynchronous;
+    if (about != nullptr) *about = &context::of(object.context);
+  });
+  return count;
 }
 
 }  // namespace
@@ -72,8 +50,7 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
     (void)recv(c.verbs()->async_fd, &byte, 1, MSG_DONTWAIT);
   c.settling.fetch_add(1);
   const bool settled = wait_for(c.acknowledged, lock, settle_patience, [&] {
-    return asynchronous.delivered == asynchronous.acknowledged &&
-           (completions == nullptr || completions->delivered == completions->acknowledged);
+    return asynchronous.settled() && (completions == nullptr || completions->settled());
   });
   c.settling.fetch_sub(1);
   return settled;
@@ -98,10 +75,11 @@ int get_async_event(ibv_context* base, ibv_async_event* event) noexcept {
 }
 
 void ack_async_event(ibv_async_event* event) noexcept {
-  context* c = context_of(*event);
-  if (c == nullptr || c->owner->abandoned()) return;
+  context* c = nullptr;
+  event_count* const count = count_of(*event, &c);
+  if (count == nullptr || c->owner->abandoned()) return;
   const std::lock_guard lock(c->events_mutex);
-  ++count_of(*event)->acknowledged;
+  ++count->acknowledged;
   c->acknowledged.notify_all();
 }
 

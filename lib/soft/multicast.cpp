@@ -3,8 +3,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include <chorale/verbs/address.hpp>
-
 #include "queue_pair.hpp"
 
 namespace chorale::soft {
@@ -21,10 +19,6 @@ bool is_stale(process& self, const multicast_entry& e) noexcept {
   return !is_alive(self.fabric().members[slot]);
 }
 
-bool is_multicast(const union ibv_gid* gid, std::uint16_t lid) noexcept {
-  return (gid != nullptr && verbs::is_multicast(*gid)) || (gid == nullptr && lid >= 0xc000);
-}
-
 void words_of(const union ibv_gid* gid, std::uint64_t (&words)[2]) noexcept {
   words[0] = words[1] = 0;
   if (gid != nullptr) std::memcpy(words, gid->raw, sizeof words);
@@ -39,7 +33,7 @@ bool matches(const multicast_entry& e, const std::uint64_t (&words)[2], std::uin
 int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   process& self = *qp.owner;
-  if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid) || self.abandoned()) return EINVAL;
+  if (qp.qp_type != IBV_QPT_UD || !verbs::is_group(gid, lid) || self.abandoned()) return EINVAL;
   if (self.profile().multicast_groups == 0) return EOPNOTSUPP;
   std::uint64_t words[2];
   words_of(gid, words);
@@ -82,7 +76,7 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
 int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   process& self = *qp.owner;
-  if (qp.qp_type != IBV_QPT_UD || !is_multicast(gid, lid)) return EINVAL;
+  if (qp.qp_type != IBV_QPT_UD || !verbs::is_group(gid, lid)) return EINVAL;
   std::uint64_t words[2];
   words_of(gid, words);
   if (self.abandoned()) {  // the parent's: fork() may have copied the lock while another thread held it

@@ -2,16 +2,16 @@
 #pragma once
 
 #include <atomic>
-#include <cerrno>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <mutex>
-#include <new>
 
 #include <infiniband/verbs.h>
 
+#include "../verbs/profile_rules.hpp"
+#include "../verbs/software_device.hpp"
 #include "process.hpp"
 
 namespace chorale::soft {
@@ -28,12 +28,7 @@ class spin_lock {
   std::atomic<bool> flag_{false};
 };
 
-/// Numbers of events about an object that a program has received and acknowledged. Guarded by
-/// `context::events_mutex`.
-struct event_count {
-  unsigned delivered = 0;
-  unsigned acknowledged = 0;
-};
+using verbs::event_count;  ///< guarded by `context::events_mutex`
 
 /// `Base` followed by room for the rest of `Extended`, a structure that begins with the same fields: programs
 /// that asked for the extended object hold the same address.
@@ -125,17 +120,9 @@ struct shared_receive_queue : ibv_srq {
 };
 
 /// The destination of a datagram or a connection.
-struct address_vector {
+struct address_vector : verbs::packet_path {
   bool reachable;  ///< within this fabric, whatever the ports
   bool by_ports;   ///< ports decide whether it is reachable: `reaches`
-  bool global;
-  bool multicast;
-  std::uint8_t service_level;
-  std::uint8_t hop_limit;
-  std::uint8_t source_index;  ///< of a global path
-  std::uint32_t lid;
-  ibv_gid gid;
-  std::uint32_t flow;  ///< traffic class and flow label, as in a GRH
 };
 
 struct address_handle : ibv_ah {
@@ -149,30 +136,12 @@ inline process& process_of(const ibv_context* c) noexcept {
 /// Makes an object and fills the common fields of its ibv_* part; nullptr with errno ENOMEM.
 template <class Object>
 Object* make_object(ibv_context* c) noexcept {
-  Object* object = nullptr;
-  try {
-    object = new Object();  // its containers may need memory, too
-  } catch (...) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  object->context = c;
-  if constexpr (requires { object->cond; }) {
-    pthread_mutex_init(&object->mutex, nullptr);
-    pthread_cond_init(&object->cond, nullptr);
-  }
-  context::of(c).objects.fetch_add(1);
-  return object;
+  return verbs::unless_short([c] { return verbs::make_object<Object>(c, context::of(c).objects); });
 }
 
 template <class Object>
 void destroy_object(Object* object) noexcept {
-  if constexpr (requires { object->cond; }) {
-    pthread_mutex_destroy(&object->mutex);
-    pthread_cond_destroy(&object->cond);
-  }
-  context::of(object->context).objects.fetch_sub(1);
-  delete object;
+  verbs::destroy_object(object, context::of(object->context).objects);
 }
 
 }  // namespace chorale::soft

@@ -47,32 +47,15 @@ void reset(queue_pair& qp) noexcept {
 /// Stores the new attributes where the engine and the peers read them. The caller holds the send lock.
 void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
   ibv_qp_attr& kept = qp.attributes;
+  verbs::keep(kept, a, mask);
   qp_record& r = *qp.record;
-  const auto has = [mask](int bit) { return (mask & bit) != 0; };
-  if (has(IBV_QP_PKEY_INDEX)) r.pkey.store(qp.owner->profile().pkeys[kept.pkey_index = a.pkey_index]);
-  if (has(IBV_QP_PORT)) kept.port_num = a.port_num;
-  if (has(IBV_QP_ACCESS_FLAGS)) r.access.store(kept.qp_access_flags = a.qp_access_flags);
-  if (has(IBV_QP_QKEY)) r.qkey.store(kept.qkey = a.qkey);
-  if (has(IBV_QP_PATH_MTU)) r.path_mtu.store(kept.path_mtu = a.path_mtu);
-  if (has(IBV_QP_DEST_QPN)) kept.dest_qp_num = a.dest_qp_num;
-  if (has(IBV_QP_RQ_PSN)) kept.rq_psn = a.rq_psn & 0xffffffU;
-  if (has(IBV_QP_SQ_PSN)) kept.sq_psn = a.sq_psn & 0xffffffU;
-  if (has(IBV_QP_TIMEOUT)) kept.timeout = a.timeout;
-  if (has(IBV_QP_RETRY_CNT)) kept.retry_cnt = a.retry_cnt;
-  if (has(IBV_QP_RNR_RETRY)) kept.rnr_retry = a.rnr_retry;
-  if (has(IBV_QP_MIN_RNR_TIMER)) r.rnr_timer.store(kept.min_rnr_timer = a.min_rnr_timer);
-  if (has(IBV_QP_MAX_QP_RD_ATOMIC)) kept.max_rd_atomic = a.max_rd_atomic;
-  if (has(IBV_QP_MAX_DEST_RD_ATOMIC)) r.read_depth.store(kept.max_dest_rd_atomic = a.max_dest_rd_atomic);
-  if (has(IBV_QP_PATH_MIG_STATE)) kept.path_mig_state = a.path_mig_state;
-  if (has(IBV_QP_EN_SQD_ASYNC_NOTIFY)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
-  if (has(IBV_QP_ALT_PATH)) {
-    kept.alt_ah_attr = a.alt_ah_attr;
-    kept.alt_pkey_index = a.alt_pkey_index;
-    kept.alt_port_num = a.alt_port_num;
-    kept.alt_timeout = a.alt_timeout;
-  }
-  if (has(IBV_QP_AV)) kept.ah_attr = a.ah_attr;
-  if (has(IBV_QP_AV) || has(IBV_QP_DEST_QPN)) attach(qp);
+  r.pkey.store(qp.owner->profile().pkeys[kept.pkey_index]);
+  r.access.store(kept.qp_access_flags);
+  r.qkey.store(kept.qkey);
+  r.path_mtu.store(kept.path_mtu);
+  r.rnr_timer.store(kept.min_rnr_timer);
+  r.read_depth.store(kept.max_dest_rd_atomic);
+  if ((mask & (IBV_QP_AV | IBV_QP_DEST_QPN)) != 0) attach(qp);
 }
 
 /// Fills the record of a QP that has its index.
@@ -127,20 +110,12 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
   auto* qp = make_object<queue_pair>(pd->context);
   if (qp == nullptr) return nullptr;
   qp->owner = &self;
-  qp->pd = pd;
+  verbs::fill(*qp, pd, *init, qp->cap);
   qp->pd_id = static_cast<protection_domain*>(pd)->id;
-  qp->qp_context = init->qp_context;
-  qp->qp_type = init->qp_type;
-  qp->send_cq = init->send_cq;
-  qp->recv_cq = init->recv_cq;
-  qp->srq = init->srq;
   qp->send_completions = static_cast<completion_queue*>(init->send_cq);
   qp->receive_completions = static_cast<completion_queue*>(init->recv_cq);
   qp->shared_receives = static_cast<shared_receive_queue*>(init->srq);
   qp->signal_all = init->sq_sig_all != 0;
-  if (init->srq != nullptr) init->cap.max_recv_wr = init->cap.max_recv_sge = 0;
-  qp->cap = init->cap;
-  qp->state = IBV_QPS_RESET;
   qp->ordinal = self.motor().next_ordinal();
   int status = init->srq == nullptr ? open_receive_queue(self, qp->receives, qp->cap.max_recv_wr,
                                                          qp->cap.max_recv_sge, qp->pd_id)
@@ -176,10 +151,7 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   const std::lock_guard guard(qp.attributes_mutex);
   const ibv_qp_state from = qp.state_now();
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : from;
-  if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
-  if (const int status = verbs::check_transition(qp.qp_type, from, to, mask)) return status;
-  if (const int status = verbs::check_values(*a, mask)) return status;
-  if (const int status = verbs::check(qp.owner->profile(), *a, mask)) return status;
+  if (const int status = verbs::check_change(qp.owner->profile(), qp.qp_type, from, *a, mask)) return status;
   if (qp.owner->failed() && to != IBV_QPS_RESET && to != IBV_QPS_ERR) return EIO;
   if (to == IBV_QPS_RESET || to == IBV_QPS_ERR) {
     if (const int status = leave_service(qp, to)) return status;

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "../verbs/request_rules.hpp"
 #include "datagram.hpp"
 #include "memory.hpp"
 #include "objects.hpp"
@@ -14,20 +15,9 @@
 namespace chorale::soft {
 
 /// A send work request with everything it needs from the caller's structures.
-struct work_request {
-  std::uint64_t wr_id;
-  ibv_wr_opcode opcode;
-  unsigned flags;
-  std::uint32_t imm;
+struct work_request : verbs::request_terms {
   std::uint32_t sge_count;
   const ibv_sge* sges;
-  std::uint64_t bytes;
-  std::uint64_t remote_address;
-  std::uint32_t rkey;
-  std::uint32_t remote_qpn;
-  std::uint32_t remote_qkey;
-  std::uint64_t compare_add;
-  std::uint64_t swap;
   const address_vector* to;
   std::uint64_t number;  ///< number of requests posted on the QP so far, including this one
 };
@@ -50,12 +40,6 @@ struct stalled_request {
   bool watched = false;  ///< `fingerprint` is that of the send buffer at posting
   std::uint64_t fingerprint = 0;
 };
-
-/// RDMA reads and atomic operations, which return data; later requests need not wait for the data.
-constexpr bool reads_back(ibv_wr_opcode opcode) noexcept {
-  return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-         opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-}
 
 /// Bytes of an RDMA write that has completed at its initiator, but is still on its way into the target's
 /// memory.
@@ -203,7 +187,6 @@ bool reaches(queue_pair& qp, const address_vector& path, const peer& target, std
 /// Connects the QP as its attributes say, unless the port is down. The caller holds the send lock.
 void attach(queue_pair& qp) noexcept;
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;
-ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept;
 int destroy_ah(ibv_ah* ah) noexcept;
 int attach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
 int detach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;

@@ -1,12 +1,29 @@
 #include "profile_rules.hpp"
 
 #include <algorithm>
+#include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 
+#include <chorale/verbs/address.hpp>
+
 #include "mapped_memory.hpp"
+#include "queue_pair_attributes.hpp"
 
 namespace chorale::verbs {
+namespace {
+
+const profile_gid* row_of(const port_identity& own, std::uint8_t port, int index) noexcept {
+  const bool is_there = port == 1 && index >= 0 && static_cast<std::uint64_t>(index) < own.gid_count;
+  return is_there ? &own.gids[index] : nullptr;
+}
+
+/// Whether two members may communicate: they are in the same partition, and not both limited members.
+constexpr bool share_partition(std::uint16_t one, std::uint16_t other) noexcept {
+  return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
+}
+
+}  // namespace
 
 void keep_within(device_profile& p, const device_limits& device) noexcept {
   p.inline_bytes = std::min(p.inline_bytes, device.inline_bytes);
@@ -24,6 +41,11 @@ void keep_within(device_profile& p, const device_limits& device) noexcept {
 
 void describe(const device_profile& p, ibv_device_attr& a) noexcept {
   const auto whole = [](std::uint32_t value) { return static_cast<int>(value); };
+  a.vendor_part_id = 1;
+  a.max_mr_size = ~std::uint64_t{0};
+  a.page_size_cap = 0xfffff000;
+  a.device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
+  a.phys_port_cnt = 1;
   a.max_qp = whole(p.queue_pairs);
   a.max_qp_wr = whole(p.depth);
   a.max_sge = a.max_sge_rd = whole(p.sges);
@@ -38,7 +60,10 @@ void describe(const device_profile& p, ibv_device_attr& a) noexcept {
   a.max_pkeys = static_cast<std::uint16_t>(p.pkeys.size());
 }
 
-void describe(const device_profile& p, std::uint16_t lid, ibv_port_attr& a) noexcept {
+void describe(const device_profile& p, std::uint16_t lid, bool up, ibv_port_attr& a) noexcept {
+  a.state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
+  a.phys_state = up ? 5 : 2;  // LinkUp, Polling
+  a.max_vl_num = 1;
   a.max_mtu = a.active_mtu = p.mtu;
   a.max_msg_sz = static_cast<std::uint32_t>(std::min<std::uint64_t>(p.max_message, 1ULL << 31));
   a.gid_tbl_len = std::max(1, static_cast<int>(p.gids.size()));
@@ -50,44 +75,84 @@ void describe(const device_profile& p, std::uint16_t lid, ibv_port_attr& a) noex
   if (p.needs_global_route) a.flags |= IBV_QPF_GRH_REQUIRED;
 }
 
+int query_pkey(const device_profile& p, std::uint8_t port, int index, __be16* pkey) noexcept {
+  if (port != 1 || index < 0 || static_cast<std::size_t>(index) >= p.pkeys.size()) {
+    errno = EINVAL;
+    return -1;
+  }
+  *pkey = htons(p.pkeys[static_cast<std::size_t>(index)]);
+  return 0;
+}
+
 port_identity identity_of(const device_profile& p, std::uint16_t lid, const ibv_gid& own) noexcept {
   port_identity port;
   port.subnet = p.subnet;
   port.fabric = p.fabric;
   port.ethernet = p.ethernet ? 1 : 0;
   port.lid = p.ethernet ? 0 : lid;
-  while (port.gid_count < most_profile_gids &&
-         find_gid(p, static_cast<int>(port.gid_count), own, port.gids[port.gid_count]) == 0)
-    ++port.gid_count;
+  if (p.gids.empty()) {
+    port.gid_count = 1;
+    port.gids[0].gid = own;
+    port.gids[0].gid.global.subnet_prefix = htobe64(p.subnet);
+  } else {
+    port.gid_count = std::min(p.gids.size(), most_profile_gids);
+    std::copy_n(p.gids.begin(), port.gid_count, port.gids);
+  }
   return port;
 }
 
-bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept {
+int query_gid(const port_identity& own, std::uint8_t port, int index, ibv_gid* gid) noexcept {
+  const profile_gid* const row = row_of(own, port, index);
+  if (row == nullptr) {
+    errno = EINVAL;
+    return -1;
+  }
+  *gid = row->gid;
+  return 0;
+}
+
+int query_gid_type(const port_identity& own, std::uint8_t port, int index, std::uint32_t* type) noexcept {
+  const profile_gid* const row = row_of(own, port, index);
+  if (row == nullptr) return ENODATA;
+  *type = static_cast<std::uint32_t>(row->type);
+  return 0;
+}
+
+bool is_group(const ibv_gid* gid, std::uint16_t lid) noexcept {
+  return gid != nullptr ? is_multicast(*gid) : lid >= first_multicast_lid;
+}
+
+packet_path path_of(const ibv_ah_attr& a) noexcept {
+  constexpr std::uint16_t permissive_lid = 0xffff;
+  packet_path path{};
+  path.global = a.is_global != 0;
+  path.multicast =
+      path.global ? is_multicast(a.grh.dgid) : a.dlid >= first_multicast_lid && a.dlid != permissive_lid;
+  path.service_level = a.sl;
+  path.hop_limit = a.grh.hop_limit;
+  path.source_index = a.grh.sgid_index;
+  path.lid = a.dlid;
+  path.flow = static_cast<std::uint32_t>(a.grh.traffic_class) << 20 | (a.grh.flow_label & 0xfffffU);
+  path.gid = a.grh.dgid;
+  return path;
+}
+
+bool reaches(const port_identity& from, std::uint16_t pkey, const packet_path& path, const port_identity& to,
+             std::uint16_t their_pkey) noexcept {
+  if (!share_partition(pkey, their_pkey)) return false;
+  if (path.multicast) return from.ethernet == to.ethernet;
   if (from.ethernet != to.ethernet || from.fabric != to.fabric) return false;
   const bool one_subnet = from.subnet == to.subnet;
-  if (path.is_global == 0) return one_subnet && path.dlid == to.lid;
-  const std::uint64_t type = from.gids[path.grh.sgid_index % most_profile_gids].type;
+  if (!path.global) return one_subnet && path.lid == to.lid;
+  const std::uint64_t type = from.gids[path.source_index % most_profile_gids].type;
   const profile_gid* const end = to.gids + std::min<std::uint64_t>(to.gid_count, most_profile_gids);
   const profile_gid* const row = std::find_if(to.gids, end, [&](const profile_gid& one) {
-    return std::memcmp(one.gid.raw, path.grh.dgid.raw, sizeof one.gid.raw) == 0 && one.type == type;
+    return std::memcmp(one.gid.raw, path.gid.raw, sizeof one.gid.raw) == 0 && one.type == type;
   });
   if (row == end) return false;
   // Routers forward neither RoCE v1 nor link-local addresses, and no InfiniBand router is simulated.
   const bool is_link_local = row->gid.raw[0] == 0xfe && (row->gid.raw[1] & 0xc0) == 0x80;
   return one_subnet || (type == 2 && !is_link_local);
-}
-
-int find_gid(const device_profile& p, int index, const ibv_gid& own, profile_gid& found) noexcept {
-  const auto row = static_cast<std::size_t>(index);
-  if (index < 0 || row >= std::max<std::size_t>(1, p.gids.size())) return EINVAL;
-  if (!p.gids.empty()) {
-    found = p.gids[row];
-  } else {
-    found.gid = own;
-    found.gid.global.subnet_prefix = htobe64(p.subnet);
-    found.type = 0;
-  }
-  return 0;
 }
 
 int grant(const device_profile& p, ibv_qp_init_attr& wanted) noexcept {
@@ -112,7 +177,12 @@ int check(const device_profile& p, const ibv_srq_init_attr& wanted) noexcept {
   return wanted.attr.max_wr == 0 || wanted.attr.max_wr > p.depth || wanted.attr.max_sge > p.sges ? EINVAL : 0;
 }
 
-int check(const device_profile& p, const ibv_qp_attr& a, int mask) noexcept {
+int check_change(const device_profile& p, ibv_qp_type type, ibv_qp_state from, const ibv_qp_attr& a,
+                 int mask) noexcept {
+  if ((mask & IBV_QP_CUR_STATE) != 0 && a.cur_qp_state != from) return EINVAL;
+  const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a.qp_state : from;
+  if (const int status = check_transition(type, from, to, mask)) return status;
+  if (const int status = check_values(a, mask)) return status;
   const auto passes = [&](int bit, bool limit) { return (mask & bit) != 0 && limit; };
   if (passes(IBV_QP_PKEY_INDEX, a.pkey_index >= p.pkeys.size()) ||
       passes(IBV_QP_PATH_MTU, a.path_mtu > p.mtu) ||

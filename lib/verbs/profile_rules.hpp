@@ -29,10 +29,11 @@ void keep_within(device_profile& profile, const device_limits& device) noexcept;
 
 // Precondition of the following functions: the profile is within its device.
 
-/// Fills in the limits.
+/// Fills in all attributes but names and the limits of the device itself.
 void describe(const device_profile& profile, ibv_device_attr& attributes) noexcept;
-/// Fills in all attributes that are the same for all ports of the profile. `lid`: for InfiniBand.
-void describe(const device_profile& profile, std::uint16_t lid, ibv_port_attr& attributes) noexcept;
+/// Fills in all attributes of the port. `lid`: for InfiniBand.
+void describe(const device_profile& profile, std::uint16_t lid, bool up, ibv_port_attr& attributes) noexcept;
+int query_pkey(const device_profile& profile, std::uint8_t port, int index, __be16* pkey) noexcept;
 
 /// The properties that determine which ports can reach each other. Has no pointers and no padding, so that
 /// processes can share it.
@@ -46,28 +47,42 @@ struct port_identity {
 };
 /// `own`: the GID of the unmodified device.
 port_identity identity_of(const device_profile& profile, std::uint16_t lid, const ibv_gid& own) noexcept;
-/// Whether packets sent from one port by `path` reach the other. Precondition: port number and GID index of
-/// the path are valid.
-bool reaches(const port_identity& from, const ibv_ah_attr& path, const port_identity& to) noexcept;
+int query_gid(const port_identity& own, std::uint8_t port, int index, ibv_gid* gid) noexcept;
+int query_gid_type(const port_identity& own, std::uint8_t port, int index, std::uint32_t* type) noexcept;
 
-/// A row of the port's GID table; `own`: the device's GID, used if the profile has none. 0 or EINVAL.
-int find_gid(const device_profile& profile, int index, const ibv_gid& own, profile_gid& found) noexcept;
+inline constexpr std::uint16_t first_multicast_lid = 0xc000;  ///< and up to 0xfffe, those of groups
+/// Whether that names a multicast group, for ibv_attach_mcast and ibv_detach_mcast.
+bool is_group(const ibv_gid* gid, std::uint16_t lid) noexcept;
+
+/// The path of packets, as address attributes give it. Without initializers, since it is copied with each
+/// datagram.
+struct packet_path {
+  bool global;
+  bool multicast;
+  std::uint8_t service_level;
+  std::uint8_t hop_limit;
+  std::uint8_t source_index;  ///< index of a global path's source GID
+  std::uint16_t lid;
+  std::uint32_t flow;  ///< traffic class and flow label, as in a GRH
+  ibv_gid gid;
+};
+packet_path path_of(const ibv_ah_attr& attributes) noexcept;
+/// Whether packets of partition `pkey` sent from one port by `path` reach a queue pair of partition
+/// `their_pkey` at the other. Precondition: port number and GID index of the path are valid.
+bool reaches(const port_identity& from, std::uint16_t pkey, const packet_path& path, const port_identity& to,
+             std::uint16_t their_pkey) noexcept;
 
 /// Checks the requested capabilities of a queue pair, and lowers the inline bytes if the device grants less.
 /// 0 or an errno.
 int grant(const device_profile& profile, ibv_qp_init_attr& wanted) noexcept;
 int check(const device_profile& profile, const ibv_srq_init_attr& wanted) noexcept;
-/// Checks the attributes in `mask`, in addition to the rules of transitions.
-int check(const device_profile& profile, const ibv_qp_attr& attributes, int mask) noexcept;
+/// Checks the attributes in `mask` for a queue pair in state `from`: 0 or an errno.
+int check_change(const device_profile& profile, ibv_qp_type type, ibv_qp_state from,
+                 const ibv_qp_attr& attributes, int mask) noexcept;
 int check(const device_profile& profile, const ibv_ah_attr& path) noexcept;
 /// `locked`: bytes that are registered already.
 int check_registration(const device_profile& profile, std::uint64_t begin, std::uint64_t bytes, int access,
                        std::uint64_t locked) noexcept;
-
-/// Whether two members may communicate: they are in the same partition, and not both limited members.
-constexpr bool share_partition(std::uint16_t one, std::uint16_t other) noexcept {
-  return ((one ^ other) & 0x7fff) == 0 && ((one | other) & 0x8000) != 0;
-}
 
 /// The result of `ibv_query_qp_data_in_order` for these flags on a device with this `answer`.
 constexpr int data_in_order(order_answer answer, std::uint32_t flags) noexcept {

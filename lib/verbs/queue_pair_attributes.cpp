@@ -83,4 +83,31 @@ int check_values(const ibv_qp_attr& a, int mask) noexcept {
   return 0;
 }
 
+void keep(ibv_qp_attr& kept, const ibv_qp_attr& a, int mask) noexcept {
+  const auto has = [mask](int bit) { return (mask & bit) != 0; };
+  if (has(IBV_QP_PKEY_INDEX)) kept.pkey_index = a.pkey_index;
+  if (has(IBV_QP_PORT)) kept.port_num = a.port_num;
+  if (has(IBV_QP_ACCESS_FLAGS)) kept.qp_access_flags = a.qp_access_flags;
+  if (has(IBV_QP_QKEY)) kept.qkey = a.qkey;
+  if (has(IBV_QP_PATH_MTU)) kept.path_mtu = a.path_mtu;
+  if (has(IBV_QP_DEST_QPN)) kept.dest_qp_num = a.dest_qp_num;
+  if (has(IBV_QP_RQ_PSN)) kept.rq_psn = a.rq_psn & 0xffffffU;
+  if (has(IBV_QP_SQ_PSN)) kept.sq_psn = a.sq_psn & 0xffffffU;
+  if (has(IBV_QP_TIMEOUT)) kept.timeout = a.timeout;
+  if (has(IBV_QP_RETRY_CNT)) kept.retry_cnt = a.retry_cnt;
+  if (has(IBV_QP_RNR_RETRY)) kept.rnr_retry = a.rnr_retry;
+  if (has(IBV_QP_MIN_RNR_TIMER)) kept.min_rnr_timer = a.min_rnr_timer;
+  if (has(IBV_QP_MAX_QP_RD_ATOMIC)) kept.max_rd_atomic = a.max_rd_atomic;
+  if (has(IBV_QP_MAX_DEST_RD_ATOMIC)) kept.max_dest_rd_atomic = a.max_dest_rd_atomic;
+  if (has(IBV_QP_PATH_MIG_STATE)) kept.path_mig_state = a.path_mig_state;
+  if (has(IBV_QP_EN_SQD_ASYNC_NOTIFY)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
+  if (has(IBV_QP_ALT_PATH)) {
+    kept.alt_ah_attr = a.alt_ah_attr;
+    kept.alt_pkey_index = a.alt_pkey_index;
+    kept.alt_port_num = a.alt_port_num;
+    kept.alt_timeout = a.alt_timeout;
+  }
+  if (has(IBV_QP_AV)) kept.ah_attr = a.ah_attr;
+}
+
 }  // namespace chorale::verbs

@@ -56,6 +56,13 @@ inline ibv_ah_attr sender_of(const ibv_wc& wc, const ibv_grh* grh, std::uint8_t 
   return a;
 }
 
+/// ibv_create_ah_from_wc of a device whose ibv_create_ah is `Create`.
+template <ibv_ah* (*Create)(ibv_pd*, ibv_ah_attr*) noexcept>
+ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept {
+  ibv_ah_attr a = sender_of(*wc, grh, port);
+  return Create(pd, &a);
+}
+
 /// True if a datagram with this GRH, the 40 bytes before its data, came from the port with address `gid`.
 inline bool is_from(const std::byte* grh, const ibv_gid& gid) noexcept {
   if (std::memcmp(grh + offsetof(ibv_grh, sgid), gid.raw, sizeof gid.raw) == 0) return true;

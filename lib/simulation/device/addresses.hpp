@@ -16,7 +16,6 @@ address_vector resolve(const context& from, const ibv_ah_attr& attributes) noexc
 bool reaches(const queue_pair& from, const address_vector& path, const queue_pair& to) noexcept;
 
 ibv_ah* create_ah(ibv_pd* pd, ibv_ah_attr* attributes) noexcept;
-ibv_ah* create_ah_from_wc(ibv_pd* pd, ibv_wc* wc, ibv_grh* grh, std::uint8_t port) noexcept;
 int destroy_ah(ibv_ah* ah) noexcept;
 
 }  // namespace chorale::simulation::device

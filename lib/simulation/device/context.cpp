@@ -1,6 +1,5 @@
 #include "context.hpp"
 
-#include <arpa/inet.h>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -19,26 +18,11 @@ namespace {
 /// An OUI from the locally administered range (bit 0x02 of its first byte), so no vendor's.
 constexpr std::uint32_t vendor_id = 0x067369;
 
-/// A row of the GID table; nullptr if there is none. The GIDs of a profile are those of host 0; host h adds
-/// h.
-const verbs::profile_gid* row_of(ibv_context* c, std::uint8_t port, int index) noexcept {
-  const verbs::port_identity& own = context::of(c).port;
-  return port == 1 && index >= 0 && static_cast<std::uint64_t>(index) < own.gid_count ? &own.gids[index]
-                                                                                      : nullptr;
-}
-
 }  // namespace
 
 ibv_device** get_device_list(int* count) noexcept {
   fabric* const all = fabric::current();
-  auto** const list = static_cast<ibv_device**>(std::calloc(2, sizeof(ibv_device*)));
-  if (list == nullptr) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-  if (all != nullptr) list[0] = &all->here().device();
-  if (count != nullptr) *count = all != nullptr ? 1 : 0;
-  return list;
+  return verbs::list_of(all != nullptr ? &all->here().device() : nullptr, count);
 }
 
 void free_device_list(ibv_device** list) noexcept {
@@ -58,6 +42,7 @@ ibv_context* open_device(ibv_device* which) noexcept {
     c->rank = c->nic->owner().time().current_rank();
     c->profile = &c->nic->owner().profile_of(c->rank);
     c->port = verbs::identity_of(*c->profile, c->nic->lid(), c->nic->gid());
+    // The GIDs of a profile are those of host 0; host h adds h.
     if (!c->profile->gids.empty())
       for (verbs::profile_gid& row : c->port.gids)
         row.gid.global.interface_id =
@@ -121,16 +106,11 @@ int query_device(ibv_context* c, ibv_device_attr* a) noexcept {
   std::snprintf(a->fw_ver, sizeof a->fw_ver, "1.0");
   a->node_guid = a->sys_image_guid = hca_of(c).gid().global.interface_id;
   a->vendor_id = vendor_id;
-  a->vendor_part_id = 1;
-  a->max_mr_size = ~std::uint64_t{0};
-  a->page_size_cap = 0xfffff000;
-  a->device_cap_flags = IBV_DEVICE_CURR_QP_STATE_MOD | IBV_DEVICE_RC_RNR_NAK_GEN;
   a->max_cq = plenty;
   a->max_mr = static_cast<int>(max_regions);
   a->max_pd = plenty;
   a->max_res_rd_atom = plenty;
   verbs::describe(*context::of(c).profile, *a);
-  a->phys_port_cnt = 1;
   return 0;
 }
 
@@ -139,41 +119,22 @@ int query_port(ibv_context* c, std::uint8_t port, ibv_port_attr* a) noexcept {
   const hca& nic = hca_of(c);
   nic.owner().time().settle();
   *a = {};
-  const bool up = !context::of(c).port_down;
-  a->state = up ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
   a->qkey_viol_cntr = nic.qkey_violations;
-  a->max_vl_num = 1;
-  a->phys_state = up ? 5 : 2;  // LinkUp, Polling
-  verbs::describe(*context::of(c).profile, nic.lid(), *a);
+  verbs::describe(*context::of(c).profile, nic.lid(), !context::of(c).port_down, *a);
   a->sm_lid = a->lid == 0 ? std::uint16_t{0} : std::uint16_t{first_lid};
   return 0;
 }
 
 int query_gid(ibv_context* c, std::uint8_t port, int index, union ibv_gid* gid) noexcept {
-  const verbs::profile_gid* const row = row_of(c, port, index);
-  if (row == nullptr) {
-    errno = EINVAL;
-    return -1;
-  }
-  *gid = row->gid;
-  return 0;
+  return verbs::query_gid(context::of(c).port, port, index, gid);
 }
 
 int query_gid_type(ibv_context* c, std::uint8_t port, int index, std::uint32_t* type) noexcept {
-  const verbs::profile_gid* const row = row_of(c, port, index);
-  if (row == nullptr) return ENODATA;
-  *type = static_cast<std::uint32_t>(row->type);
-  return 0;
+  return verbs::query_gid_type(context::of(c).port, port, index, type);
 }
 
 int query_pkey(ibv_context* c, std::uint8_t port, int index, __be16* pkey) noexcept {
-  const auto& keys = context::of(c).profile->pkeys;
-  if (port != 1 || index < 0 || static_cast<std::size_t>(index) >= keys.size()) {
-    errno = EINVAL;
-    return -1;
-  }
-  *pkey = htons(keys[static_cast<std::size_t>(index)]);
-  return 0;
+  return verbs::query_pkey(*context::of(c).profile, port, index, pkey);
 }
 
 }  // namespace chorale::simulation::device

@@ -5,8 +5,6 @@
 #include <cstring>
 #include <memory>
 
-#include <chorale/verbs/address.hpp>
-
 #include "addresses.hpp"
 #include "completions.hpp"
 #include "fabric.hpp"
@@ -116,10 +114,6 @@ void send_to_group(const hca& from, const std::shared_ptr<const message>& m, con
   for (std::size_t i = 0; i < hosts.size(); ++i) come(all, all.at(hosts[i]), m, arrivals[i]);
 }
 
-bool is_group(const union ibv_gid* gid, std::uint16_t lid) noexcept {
-  return (gid != nullptr && verbs::is_multicast(*gid)) || (gid == nullptr && lid >= first_multicast_lid);
-}
-
 group_name name_of(const union ibv_gid* gid, std::uint16_t lid) noexcept {
   group_name name;
   if (gid != nullptr) std::memcpy(name.gid.data(), gid->raw, name.gid.size());
@@ -153,7 +147,7 @@ void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight
 
 int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
-  if (qp.connected() || !is_group(gid, lid)) return EINVAL;
+  if (qp.connected() || !verbs::is_group(gid, lid)) return EINVAL;
   context& c = context::of(qp.context);
   if (c.profile->multicast_groups == 0) return EOPNOTSUPP;
   if (c.in_use.memberships >= c.profile->multicast_groups) return ENOMEM;
@@ -169,7 +163,7 @@ int attach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noex
 
 int detach_mcast(ibv_qp* base, const union ibv_gid* gid, std::uint16_t lid) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
-  if (qp.connected() || !is_group(gid, lid)) return EINVAL;
+  if (qp.connected() || !verbs::is_group(gid, lid)) return EINVAL;
   if (!qp.nic->owner().groups().detach(name_of(gid, lid), *qp.nic, qp.qp_num)) return EINVAL;
   --qp.groups;
   --context::of(qp.context).in_use.memberships;

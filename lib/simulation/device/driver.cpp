@@ -1,4 +1,5 @@
 // sim0 as a table of verbs.
+#include "../../verbs/sender_of.hpp"
 #include "addresses.hpp"
 #include "completions.hpp"
 #include "context.hpp"
@@ -48,7 +49,7 @@ const verbs::driver& driver() noexcept {
       .query_srq = query_srq,
       .destroy_srq = destroy_srq,
       .create_ah = create_ah,
-      .create_ah_from_wc = create_ah_from_wc,
+      .create_ah_from_wc = verbs::create_ah_from_wc<create_ah>,
       .destroy_ah = destroy_ah,
       .attach_mcast = attach_mcast,
       .detach_mcast = detach_mcast,

@@ -14,21 +14,10 @@ constexpr std::chrono::seconds patience{30};
 
 /// The count of delivered events about an object; nullptr for events of the port.
 event_count* count_of(const ibv_async_event& event) noexcept {
-  switch (event.event_type) {
-    case IBV_EVENT_CQ_ERR:
-      return &static_cast<completion_queue*>(event.element.cq)->asynchronous;
-    case IBV_EVENT_SRQ_ERR:
-    case IBV_EVENT_SRQ_LIMIT_REACHED:
-      return &static_cast<shared_receive_queue*>(event.element.srq)->asynchronous;
-    case IBV_EVENT_QP_FATAL:
-    case IBV_EVENT_QP_REQ_ERR:
-    case IBV_EVENT_QP_ACCESS_ERR:
-    case IBV_EVENT_SQ_DRAINED:
-    case IBV_EVENT_QP_LAST_WQE_REACHED:
-      return &static_cast<queue_pair*>(event.element.qp)->asynchronous;
-    default:
-      return nullptr;
-  }
+  event_count* count = nullptr;
+  verbs::with_object_of<completion_queue, shared_receive_queue, queue_pair>(
+      event, [&](auto& object) { count = &object.asynchronous; });
+  return count;
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, cons
       written_(written),
       copies_(std::move(copies)),
       drivers_(only_driver()) {
-  constexpr int most = static_cast<int>(first_multicast_lid - first_lid);
+  constexpr int most = static_cast<int>(verbs::first_multicast_lid - first_lid);
   if (hosts < 1 || hosts > most || ranks_per_host < 1)
     throw error(errc::invalid_argument, "a simulation of " + std::to_string(hosts) + " hosts with " +
                                             std::to_string(ranks_per_host) +

@@ -1,6 +1,5 @@
 #include "hca.hpp"
 
-#include <cstdio>
 #include <endian.h>
 
 namespace chorale::simulation::device {
@@ -13,11 +12,6 @@ constexpr std::uint64_t first_guid = 0x0200'7369'6d00'0000;
 }  // namespace
 
 hca::hca(fabric& owner, int host) noexcept : owner_(&owner), host_(host) {
-  ibv_device& d = device_.shown;
-  d.node_type = IBV_NODE_CA;
-  d.transport_type = IBV_TRANSPORT_IB;
-  std::snprintf(d.name, sizeof d.name, "sim0");
-  std::snprintf(d.dev_name, sizeof d.dev_name, "sim0");
   device_.self = this;
 }
 

@@ -18,8 +18,7 @@ inline constexpr std::uint32_t grh_bytes = 40;
 /// multicast.
 inline constexpr std::uint32_t first_queue_pair = 0x100;
 inline constexpr std::uint32_t multicast_queue_pair = 0xffffff;
-/// LIDs of hosts; those from `first_multicast_lid` on belong to groups.
+/// LIDs of hosts.
 inline constexpr std::uint32_t first_lid = 1;
-inline constexpr std::uint32_t first_multicast_lid = 0xc000;
 
 }  // namespace chorale::simulation::device

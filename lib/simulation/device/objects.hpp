@@ -1,14 +1,13 @@
 // The verbs objects: each begins with the ibv_* structure that programs see.
 #pragma once
 
-#include <cerrno>
 #include <cstdint>
-#include <new>
 #include <vector>
 
 #include <infiniband/verbs.h>
 
 #include "../../verbs/profile_rules.hpp"
+#include "../../verbs/software_device.hpp"
 #include "../scheduler.hpp"
 #include "ring.hpp"
 
@@ -16,12 +15,8 @@ namespace chorale::simulation::device {
 
 class hca;
 
-/// The numbers of events about an object that a program has got and acknowledged.
-struct event_count {
-  unsigned delivered = 0;
-  unsigned acknowledged = 0;
-  [[nodiscard]] bool settled() const noexcept { return delivered == acknowledged; }
-};
+using verbs::event_count;
+using verbs::unless_short;
 
 /// An adapter as opened by one rank.
 struct context : ibv_context {
@@ -108,59 +103,28 @@ struct shared_receive_queue : ibv_srq {
 };
 
 /// Where a datagram or a connection goes.
-struct address_vector {
+struct address_vector : verbs::packet_path {
   hca* target = nullptr;  ///< nullptr: a group, or unreachable
-  bool global = false;
-  bool multicast = false;
-  std::uint8_t service_level = 0;
-  std::uint8_t hop_limit = 0;
-  std::uint8_t source_index = 0;  ///< index of a global path's source GID
-  std::uint16_t lid = 0;
-  std::uint32_t flow = 0;  ///< traffic class and flow label, as in a GRH
-  ibv_gid gid{};
-  ibv_gid source{};  ///< source GID of a global path
+  ibv_gid source{};       ///< source GID of a global path
 };
 
 struct address_handle : ibv_ah {
-  address_vector to;
+  address_vector to{};
 };
 
 inline hca& hca_of(const ibv_context* c) noexcept {
   return *static_cast<const context*>(c)->nic;
 }
 
-/// Returns what `make()` returns; nullptr with errno ENOMEM if memory runs out.
-template <class Make>
-auto unless_short(Make make) noexcept -> decltype(make()) {
-  try {
-    return make();
-  } catch (...) {
-    errno = ENOMEM;
-    return nullptr;
-  }
-}
-
 /// Makes an object and fills the common fields of its ibv_* part. @throws std::bad_alloc.
 template <class Object>
 Object* make_object(ibv_context* c) {
-  auto* object = new Object();
-  object->context = c;
-  if constexpr (requires { object->cond; }) {
-    pthread_mutex_init(&object->mutex, nullptr);
-    pthread_cond_init(&object->cond, nullptr);
-  }
-  ++context::of(c).objects;
-  return object;
+  return verbs::make_object<Object>(c, context::of(c).objects);
 }
 
 template <class Object>
 void destroy_object(Object* object) noexcept {
-  if constexpr (requires { object->cond; }) {
-    pthread_mutex_destroy(&object->mutex);
-    pthread_cond_destroy(&object->cond);
-  }
-  --context::of(object->context).objects;
-  delete object;
+  verbs::destroy_object(object, context::of(object->context).objects);
 }
 
 }  // namespace chorale::simulation::device

@@ -49,7 +49,7 @@ struct message {
   traced trace;
 
   // For datagrams.
-  address_vector path;
+  address_vector path{};
   std::uint32_t qkey = 0;
 };
 

@@ -22,41 +22,9 @@ std::uint64_t bytes_of(const ibv_send_wr& wr) noexcept {
   return sum;
 }
 
-/// 0, or the errno with which a request is refused.
-int check(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
-  if (wr.num_sge < 0 || static_cast<std::uint32_t>(wr.num_sge) > qp.cap.max_send_sge) return EINVAL;
-  switch (wr.opcode) {
-    case IBV_WR_SEND:
-    case IBV_WR_SEND_WITH_IMM:
-      break;
-    case IBV_WR_RDMA_WRITE:
-    case IBV_WR_RDMA_WRITE_WITH_IMM:
-      if (!qp.connected()) return EINVAL;
-      break;
-    case IBV_WR_RDMA_READ:
-    case IBV_WR_ATOMIC_CMP_AND_SWP:
-    case IBV_WR_ATOMIC_FETCH_AND_ADD:
-      if (!qp.reliable() || is_inline(wr)) return EINVAL;
-      if (wr.opcode != IBV_WR_RDMA_READ && context::of(qp.context).profile->atomics == IBV_ATOMIC_NONE)
-        return EINVAL;
-      break;
-    default:
-      return EINVAL;
-  }
-  if (is_inline(wr) && bytes_of(wr) > qp.cap.max_inline_data) return EINVAL;
-  if (!qp.connected() && wr.wr.ud.ah == nullptr) return EINVAL;
-  return 0;
-}
-
-/// A copy of a request with everything that the caller may reuse after posting.
-send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
-  send_request r;
-  r.wr_id = wr.wr_id;
-  r.opcode = wr.opcode;
-  r.flags = wr.send_flags;
-  r.imm = wr.imm_data;
-  r.bytes = bytes_of(wr);
-  if (is_inline(wr)) {
+/// Copies what the caller may reuse after posting.
+void copy_data(const ibv_send_wr& wr, send_request& r) {
+  if (r.is_inline()) {
     r.inline_data.reserve(r.bytes);
     for (int i = 0; i < wr.num_sge; ++i) {
       const auto* const first = reinterpret_cast<const std::byte*>(wr.sg_list[i].addr);
@@ -65,20 +33,6 @@ send_request copy_of(const queue_pair& qp, const ibv_send_wr& wr) {
   } else {
     r.pieces.assign(wr.sg_list, wr.sg_list + wr.num_sge);
   }
-  if (!qp.connected()) {
-    r.to = static_cast<const address_handle*>(wr.wr.ud.ah)->to;
-    r.remote_qpn = wr.wr.ud.remote_qpn & 0xffffffU;
-    r.remote_qkey = wr.wr.ud.remote_qkey;
-  } else if (wr.opcode == IBV_WR_ATOMIC_CMP_AND_SWP || wr.opcode == IBV_WR_ATOMIC_FETCH_AND_ADD) {
-    r.remote_address = wr.wr.atomic.remote_addr;
-    r.rkey = wr.wr.atomic.rkey;
-    r.compare_add = wr.wr.atomic.compare_add;
-    r.swap = wr.wr.atomic.swap;
-  } else {
-    r.remote_address = wr.wr.rdma.remote_addr;
-    r.rkey = wr.wr.rdma.rkey;
-  }
-  return r;
 }
 
 /// The rank that is to get a request.
@@ -93,8 +47,12 @@ int post_one(queue_pair& qp, const ibv_send_wr& wr, std::uint64_t number) {
   requester& q = qp.sends;
   if (qp.state < IBV_QPS_RTS) return EINVAL;
   if (q.posted - q.retired >= qp.cap.max_send_wr) return ENOMEM;
-  if (const int status = check(qp, wr); status != 0) return status;
-  send_request r = copy_of(qp, wr);
+  send_request r{};
+  const auto has_atomics = [&qp] { return context::of(qp.context).profile->atomics != IBV_ATOMIC_NONE; };
+  const auto take_address = [&r](const ibv_ah& ah) { r.to = static_cast<const address_handle&>(ah).to; };
+  if (const int status = verbs::read_request(wr, qp.qp_type, qp.cap, has_atomics, take_address, r))
+    return status;
+  copy_data(wr, r);
   if (qp.state == IBV_QPS_ERR || qp.state == IBV_QPS_SQE) {
     complete(qp, r, ++q.posted, IBV_WC_WR_FLUSH_ERR);
     return 0;

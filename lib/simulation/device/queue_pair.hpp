@@ -7,42 +7,22 @@
 
 #include <chorale/simulation/time.hpp>
 
+#include "../../verbs/request_rules.hpp"
 #include "objects.hpp"
 #include "traced.hpp"
 
 namespace chorale::simulation::device {
 
 /// A send work request, with copies of everything that the caller may reuse after posting.
-struct send_request {
-  std::uint64_t wr_id = 0;
-  ibv_wr_opcode opcode = IBV_WR_SEND;
-  unsigned flags = 0;
-  std::uint32_t imm = 0;
-  std::uint64_t bytes = 0;
+struct send_request : verbs::request_terms {
   std::vector<ibv_sge> pieces;
   std::vector<std::byte> inline_data;
-  std::uint64_t remote_address = 0;
-  std::uint32_t rkey = 0;
-  std::uint64_t compare_add = 0;
-  std::uint64_t swap = 0;
-
-  // For datagrams.
-  address_vector to;
-  std::uint32_t remote_qpn = 0;
-  std::uint32_t remote_qkey = 0;
-
+  address_vector to{};  ///< of a datagram
   std::uint32_t psn = 0;
   traced trace;
   bool ended = false;  ///< with `status`; its completion waits for those of earlier requests
   ibv_wc_status status = IBV_WC_SUCCESS;
   std::uint32_t byte_len = 0;
-
-  [[nodiscard]] bool is_inline() const noexcept { return (flags & IBV_SEND_INLINE) != 0; }
-  /// Whether it returns data: RDMA reads and atomic operations.
-  [[nodiscard]] bool reads_back() const noexcept {
-    return opcode == IBV_WR_RDMA_READ || opcode == IBV_WR_ATOMIC_CMP_AND_SWP ||
-           opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
-  }
 };
 
 /// The send queue, and the requester's side of a connection.
@@ -90,7 +70,7 @@ struct queue_pair : ibv_qp {
   ibv_qp_cap cap{};
   bool signal_all = false;
   ibv_qp_attr attributes{};
-  address_vector path;  ///< of a connection
+  address_vector path{};  ///< of a connection
   requester sends;
   receive_queue receives;
   responder answers;

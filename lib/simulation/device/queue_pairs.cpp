@@ -40,34 +40,10 @@ void reset(queue_pair& qp) noexcept {
 }
 
 void apply(queue_pair& qp, const ibv_qp_attr& a, int mask) noexcept {
-  ibv_qp_attr& kept = qp.attributes;
-  const auto has = [mask](int bit) { return (mask & bit) != 0; };
-  if (has(IBV_QP_PKEY_INDEX)) kept.pkey_index = a.pkey_index;
-  if (has(IBV_QP_PORT)) kept.port_num = a.port_num;
-  if (has(IBV_QP_ACCESS_FLAGS)) kept.qp_access_flags = a.qp_access_flags;
-  if (has(IBV_QP_QKEY)) kept.qkey = a.qkey;
-  if (has(IBV_QP_PATH_MTU)) kept.path_mtu = a.path_mtu;
-  if (has(IBV_QP_DEST_QPN)) kept.dest_qp_num = a.dest_qp_num;
-  if (has(IBV_QP_RQ_PSN)) qp.answers.psn = kept.rq_psn = a.rq_psn & 0xffffffU;
-  if (has(IBV_QP_SQ_PSN)) qp.sends.psn = kept.sq_psn = a.sq_psn & 0xffffffU;
-  if (has(IBV_QP_TIMEOUT)) kept.timeout = a.timeout;
-  if (has(IBV_QP_RETRY_CNT)) kept.retry_cnt = a.retry_cnt;
-  if (has(IBV_QP_RNR_RETRY)) kept.rnr_retry = a.rnr_retry;
-  if (has(IBV_QP_MIN_RNR_TIMER)) kept.min_rnr_timer = a.min_rnr_timer;
-  if (has(IBV_QP_MAX_QP_RD_ATOMIC)) kept.max_rd_atomic = a.max_rd_atomic;
-  if (has(IBV_QP_MAX_DEST_RD_ATOMIC)) kept.max_dest_rd_atomic = a.max_dest_rd_atomic;
-  if (has(IBV_QP_PATH_MIG_STATE)) kept.path_mig_state = a.path_mig_state;
-  if (has(IBV_QP_EN_SQD_ASYNC_NOTIFY)) kept.en_sqd_async_notify = a.en_sqd_async_notify;
-  if (has(IBV_QP_ALT_PATH)) {
-    kept.alt_ah_attr = a.alt_ah_attr;
-    kept.alt_pkey_index = a.alt_pkey_index;
-    kept.alt_port_num = a.alt_port_num;
-    kept.alt_timeout = a.alt_timeout;
-  }
-  if (has(IBV_QP_AV)) {
-    kept.ah_attr = a.ah_attr;
-    qp.path = resolve(context::of(qp.context), a.ah_attr);
-  }
+  verbs::keep(qp.attributes, a, mask);
+  if ((mask & IBV_QP_RQ_PSN) != 0) qp.answers.psn = qp.attributes.rq_psn;
+  if ((mask & IBV_QP_SQ_PSN) != 0) qp.sends.psn = qp.attributes.sq_psn;
+  if ((mask & IBV_QP_AV) != 0) qp.path = resolve(context::of(qp.context), a.ah_attr);
 }
 
 /// The effects of entering SQD or RTS.
@@ -97,18 +73,10 @@ ibv_qp* create_qp(ibv_pd* pd, ibv_qp_init_attr* init) noexcept {
       destroy_object(qp);
       throw std::bad_alloc{};
     }
-    qp->pd = pd;
-    qp->qp_context = init->qp_context;
-    qp->qp_type = init->qp_type;
-    qp->send_cq = init->send_cq;
-    qp->recv_cq = init->recv_cq;
-    qp->srq = init->srq;
+    verbs::fill(*qp, pd, *init, qp->cap);
     qp->signal_all = init->sq_sig_all != 0;
-    if (init->srq != nullptr) init->cap.max_recv_wr = init->cap.max_recv_sge = 0;
-    qp->cap = init->cap;
     qp->receives.max_wr = qp->cap.max_recv_wr;
     qp->receives.max_sge = qp->cap.max_recv_sge;
-    qp->state = IBV_QPS_RESET;
     ++c.in_use.queue_pairs;
     ++queue_of(qp->send_cq).users;
     ++queue_of(qp->recv_cq).users;
@@ -133,10 +101,8 @@ int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
     return EIO;
   const ibv_qp_state from = qp.state;
   const ibv_qp_state to = (mask & IBV_QP_STATE) != 0 ? a->qp_state : from;
-  if ((mask & IBV_QP_CUR_STATE) != 0 && a->cur_qp_state != from) return EINVAL;
-  if (const int status = verbs::check_transition(qp.qp_type, from, to, mask); status != 0) return status;
-  if (const int status = verbs::check_values(*a, mask); status != 0) return status;
-  if (const int status = verbs::check(*context::of(qp.context).profile, *a, mask); status != 0) return status;
+  const verbs::device_profile& profile = *context::of(qp.context).profile;
+  if (const int status = verbs::check_change(profile, qp.qp_type, from, *a, mask)) return status;
   try {
     if (to == IBV_QPS_RESET) {
       reset(qp);
