@@ -74,7 +74,7 @@ verbs::queue_pair rig::datagram_pair(verbs::completion_queue* receives, verbs::s
   auto wanted = options(IBV_QPT_UD);
   if (receives != nullptr) wanted.recv = receives;
   wanted.srq = srq;
-  wanted.send_sges = 2;
+  wanted.send_sges = wanted.recv_sges = 2;
   verbs::queue_pair pair(domain, wanted);
   pair.to_init({.port = port.number, .qkey = qkey});
   pair.to_ready_to_receive();

@@ -48,14 +48,19 @@ TEST_CASE("the header names sender and receiver where there is one, and is never
   path.grh.dgid = r.port.address.gid;
   path.grh.sgid_index = static_cast<std::uint8_t>(r.choice.gid_index);
   path.grh.hop_limit = 17;
+  path.sl = 5;
   const address_handle way(r.domain, path);
   std::fill_n(right.slot(1), right.bytes, std::byte{0xee});
-  right.post(1, grh_bytes + 64);
+  // The header goes to as many pieces as any data.
+  const std::uint32_t key = right.memory.lkey();
+  receive(right.pair, 1, {{right.at(1), 20, key}, {right.at(1) + 20, grh_bytes + 44, key}});
   std::fill_n(r.buffer.data(), 64, std::byte{0x77});
   send_datagram(r, left.pair, way, right.pair.number(), 0, 64);
   const ibv_wc got = good(right.queue);
   CHECK(((got.wc_flags & IBV_WC_GRH) != 0) == global);
   CHECK(got.byte_len == grh_bytes + 64);
+  CHECK(got.slid == r.port.address.lid);
+  if (r.device.is_soft() || is_simulated()) CHECK(got.sl == 5);
   CHECK(std::all_of(right.slot(1) + grh_bytes, right.slot(1) + grh_bytes + 64,
                     [](std::byte b) { return b == std::byte{0x77}; }));
   CHECK(right.slot(1)[grh_bytes + 64] == std::byte{0xee});
