@@ -1,27 +1,53 @@
 // The multicast protocol datagram by datagram: old ones, in order, ahead, repeated and damaged, and the
 // answers to them.
-#include <cstring>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
 
 #include <chorale/transport/mailbox.hpp>
 
-#include "multicast_rank.hpp"
-
-using namespace protocols;
+#include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/multicast/multicast_protocol.hpp"
 
 namespace {
 
-using chorale::transport::presence;
+using namespace chorale::transport;
+using namespace std::chrono_literals;
+using chorale::clock;
+using bytes = std::vector<std::byte>;
 
-constexpr multicast_options of_rank(int rank) {
-  return {.rank = rank, .size = 4, .secret = 0x5ec4e7, .payload_bytes = 32, .patience = 1ms};
+/// A datagram to one rank.
+struct letter {
+  std::uint16_t kind;
+  bytes body;
+};
+
+/// Delivers a datagram to a rank of the group, from the rank that it names; false if it is refused.
+bool hears(multicast_protocol& rank, std::span<const std::byte> datagram) {
+  const multicast_options& o = rank.options();
+  return rank.on_multicast(read_datagram(datagram, o.secret, o.size));
+}
+
+constexpr multicast_options of_rank(int rank, int size = 4) {
+  return {.rank = rank, .size = size, .secret = 0x5ec4e7, .payload_bytes = 32, .patience = 1ms};
 }
 
 /// A rank that keeps its outgoing datagrams for the test.
 class recorder final : multicast_port {
  public:
-  explicit recorder(int rank) : protocol(*this, of_rank(rank)) {}
+  explicit recorder(int rank, int size = 4) : protocol(*this, of_rank(rank, size)) {}
 
   bool has_room = true;
+  bool has_sent = true;  ///< no send from a buffer is pending
+  int departed = -1;
+  int dead = -1;
+  std::vector<int> asked;  ///< for a sign of life
   std::vector<bytes> multicasts;
   std::vector<std::pair<int, letter>> letters;
   multicast_protocol protocol;
@@ -30,7 +56,7 @@ class recorder final : multicast_port {
   std::span<std::byte> place(std::uint32_t index) noexcept override {
     return std::span{memory_}.subspan(index * 128, 128);
   }
-  bool is_free(std::uint32_t) override { return true; }
+  bool is_free(std::uint32_t) override { return has_sent; }
   bool multicast(std::uint32_t index, std::size_t size) override {
     if (!has_room) return false;
     const auto sent = place(index).first(size);
@@ -38,12 +64,12 @@ class recorder final : multicast_port {
     return true;
   }
   bool send_to(int to, multicast_kind kind, std::span<const std::byte> body, bool) override {
-    letters.push_back({to, {0, raw(kind), std::make_shared<const bytes>(body.begin(), body.end())}});
+    letters.push_back({to, {raw(kind), {body.begin(), body.end()}}});
     return has_room;
   }
-  bool has_left(int) const noexcept override { return false; }
-  bool is_lost(int) const noexcept override { return false; }
-  void ask_for_life(int) override {}
+  bool has_left(int rank) const noexcept override { return rank == departed; }
+  bool is_lost(int rank) const noexcept override { return rank == departed || rank == dead; }
+  void ask_for_life(int rank) override { asked.push_back(rank); }
 
   std::vector<std::byte> memory_ = std::vector<std::byte>(multicast_sender::places * 128);
 };
@@ -93,8 +119,7 @@ TEST_CASE("messages that arrive in any order, some twice, are received once, in 
   // With two acknowledgements the window is open again.
   CHECK(receiver.letters.size() == 2);
   for (const int r : {1, 2, 3}) {
-    for (const auto& [to, l] : receiver.letters)
-      CHECK(sender.protocol.on_datagram(r, l.kind, *l.body, start));
+    for (const auto& [to, l] : receiver.letters) CHECK(sender.protocol.on_datagram(r, l.kind, l.body, start));
   }
   const std::size_t freed = 32 - 16 * 1 / 4;  // rank 1 of 4 acknowledges 4 messages before each half's end
   std::size_t more = 0;
@@ -147,7 +172,7 @@ TEST_CASE("a question is answered with the received and the missing messages", "
   REQUIRE(receiver.protocol.on_datagram(2, raw(multicast_kind::question), wire(theirs), start));
   REQUIRE(receiver.letters.size() == 3);
   const auto body = [&](std::size_t i) {
-    return std::span<const std::byte>{*receiver.letters[i].second.body};
+    return std::span<const std::byte>{receiver.letters[i].second.body};
   };
   const auto state = parse<message_state>(body(0));
   const auto messages = parse<missing_messages>(body(1));
@@ -173,7 +198,7 @@ TEST_CASE("an acknowledgement that cannot be sent is sent later", "[protocols]")
   receiver.protocol.progress(start);
   CHECK_FALSE(receiver.protocol.is_pending());
   REQUIRE(receiver.letters.size() == 1);
-  CHECK(parse<message_state>(*receiver.letters[0].second.body)->released == first_multicast + 16);
+  CHECK(parse<message_state>(receiver.letters[0].second.body)->released == first_multicast + 16);
 }
 
 TEST_CASE("a rank that waits asks after its patience, and then less and less often", "[protocols]") {
@@ -205,28 +230,141 @@ TEST_CASE("a rank that waits asks after its patience, and then less and less oft
 
 TEST_CASE("of many ranks that miss a multicast few ask for it", "[protocols]") {
   constexpr int ranks = 16;
-  std::uint64_t naks = 0, repairs = 0, schedules_run = 0;
-  run(schedules{200}, [&](virtual_net& net) {
-    multicast_job job{net, ranks};
-    job.options.secret = net.below(1'000'000);
-    job.options.payload_bytes = 24;
-    job.options.patience = 1ms;
-    job.calls = {{{1, 1}, 0, true, 0}, {{2, 2}, 1, true, 0}};
-    for (int r = 0; r < ranks; ++r) job.ranks.push_back(std::make_unique<multicast_rank>(job, r));
-    for (auto& r : job.ranks) r->begin(1us);
-    job.lost_at_once = 1;
-    while (!job[0].is_member() || job[0].protocol().statistics().signals == 0) net.step();
-    job.lost_at_once = 0;
-    const auto all_have_it = [&] {
-      return std::all_of(job.ranks.begin(), job.ranks.end(),
-                         [](const auto& r) { return r->calls_made() > 0; });
+  std::uint64_t naks = 0, repairs = 0;
+  for (std::uint64_t number = 1; number <= 50; ++number) {
+    std::vector<std::unique_ptr<recorder>> all;
+    for (int r = 0; r < ranks; ++r) all.push_back(std::make_unique<recorder>(r, ranks));
+    recorder& root = *all[0];
+    const auto has_it = [&](recorder& r) {
+      return r.protocol.receiver().look_for_signal(0, call(number)) == presence::here;
     };
-    while (!all_have_it()) net.step();
-    naks += job[0].protocol().statistics().naks_received;
-    repairs += job[0].protocol().statistics().repairs;
-    ++schedules_run;
-  });
-  INFO(naks << " NAKs, " << repairs << " repairs in " << schedules_run << " schedules");
-  CHECK(naks < 2 * schedules_run);
-  CHECK(repairs < 2 * schedules_run);
+    // The signal is lost, then each look is answered within 20 us.
+    REQUIRE(root.protocol.sender().try_signal(call(number), start));
+    root.multicasts.clear();
+    for (auto& r : all) r->protocol.receiver().wait_for_signal(0, call(number));
+    auto now = start;
+    for (bool missing = true; missing; now += 20us) {
+      REQUIRE(now < start + 1s);
+      missing = false;
+      for (std::size_t r = 1; r < ranks; ++r) {
+        all[r]->protocol.progress(now + std::chrono::nanoseconds{number * r * 997 % 20'000});
+        for (const auto& [to, l] : std::exchange(all[r]->letters, {}))
+          REQUIRE(root.protocol.on_datagram(static_cast<int>(r), l.kind, l.body, now));
+      }
+      for (const bytes& m : std::exchange(root.multicasts, {}))
+        for (auto& r : all) REQUIRE(hears(r->protocol, m));
+      for (std::size_t r = 1; r < ranks; ++r) missing = missing || !has_it(*all[r]);
+    }
+    naks += root.protocol.statistics().naks_received;
+    repairs += root.protocol.statistics().repairs;
+  }
+  CHECK(naks < 2 * 50);
+  CHECK(repairs < 2 * 50);
+}
+
+TEST_CASE("what no rank of the group would send is refused, and has no effect", "[protocols]") {
+  recorder sender{0}, receiver{1};
+  REQUIRE(sender.protocol.sender().try_send(call(1), payload(9), start));
+  const bytes& good = sender.multicasts.front();
+  const auto damaged = [&](std::size_t at, std::byte by) {
+    bytes b = good;
+    b[at] ^= by;
+    return hears(receiver.protocol, b);
+  };
+  CHECK_FALSE(hears(receiver.protocol, std::span{good}.first(good.size() - 1)));
+  bytes longer = good;
+  longer.push_back(std::byte{7});
+  CHECK_FALSE(hears(receiver.protocol, longer));
+  CHECK_FALSE(damaged(2, std::byte{1}));                               // magic number
+  CHECK_FALSE(damaged(4, std::byte{3}));                               // a kind of no group datagram
+  CHECK_FALSE(damaged(9, std::byte{0x10}));                            // secret
+  CHECK_FALSE(damaged(18, std::byte{0x80}));                           // a rank that does not exist
+  CHECK_FALSE(damaged(sizeof(datagram_header) + 3, std::byte{0xf0}));  // a message beyond the window
+  CHECK_FALSE(takes(receiver, 0, 1, 9));
+
+  const auto far = first_multicast + 100;
+  CHECK_FALSE(says(sender, multicast_kind::message_missing, missing_messages{far, 0, 0}, start + 9ms));
+  CHECK_FALSE(says(sender, multicast_kind::acknowledgement, message_state{far, far, 0}, start + 9ms));
+  CHECK_FALSE(says(sender, multicast_kind::acknowledgement,
+                   message_state{first_multicast + 1, first_multicast, 0}, start + 9ms));
+  CHECK_FALSE(says(sender, multicast_kind::acknowledgement,
+                   message_state{first_multicast, first_multicast, signal_word(call(3))}, start + 9ms));
+  CHECK_FALSE(says(sender, multicast_kind::question, sender_state{far, 0, 0}, start + 9ms));
+  CHECK_FALSE(says(sender, multicast_kind::signal, signal_word(call(1)), start + 9ms));
+  CHECK(sender.protocol.statistics().refused == 6);
+  CHECK(sender.letters.empty());
+  CHECK(sender.multicasts.size() == 1);
+
+  // Its own datagram comes back to the sender, and the same one comes twice to another rank.
+  CHECK(hears(sender.protocol, good));
+  CHECK_FALSE(takes(sender, 0, 1, 9));
+  CHECK(hears(receiver.protocol, good));
+  CHECK(takes(receiver, 0, 1, 9));
+  CHECK(hears(receiver.protocol, good));
+  CHECK_FALSE(takes(receiver, 0, 1, 9));
+}
+
+TEST_CASE("an older signal changes nothing, and one of another call is told from the awaited one",
+          "[protocols]") {
+  recorder sender{0}, receiver{1};
+  const auto look = [&](chorale::call_id c) { return receiver.protocol.receiver().look_for_signal(0, c); };
+  for (const std::uint64_t number : {5U, 6U})
+    REQUIRE(sender.protocol.sender().try_signal(call(number), start));
+  CHECK(look(call(5)) == presence::absent);
+  CHECK(hears(receiver.protocol, sender.multicasts[1]));
+  CHECK(hears(receiver.protocol, sender.multicasts[0]));
+  CHECK(look(call(6)) == presence::here);
+  CHECK(look({6, 0x4321}) == presence::of_another_call);
+  CHECK(look(call(7)) == presence::absent);
+  std::span<const std::byte> message;
+  REQUIRE(sender.protocol.sender().try_send(call(7), payload(3), start));
+  CHECK(hears(receiver.protocol, sender.multicasts[2]));
+  CHECK(receiver.protocol.receiver().look_for_message(0, call(8), message) == presence::of_another_call);
+}
+
+TEST_CASE("a sender waits for buffers and for ranks that are there, and asks them", "[protocols]") {
+  recorder sender{0};
+  auto& s = sender.protocol.sender();
+  sender.has_sent = false;
+  CHECK_FALSE(s.try_send(call(1), payload(9), start));
+  CHECK_FALSE(s.try_signal(call(1), start));
+  sender.has_sent = true;
+  for (std::size_t i = 0; i < multicast_window; ++i) REQUIRE(s.try_send(call(1), payload(9), start));
+  CHECK_FALSE(s.try_send(call(1), payload(9), start));
+  const message_state all{first_multicast + 32, first_multicast + 32, 0};
+  for (const int r : {1, 3})
+    REQUIRE(sender.protocol.on_datagram(r, raw(multicast_kind::acknowledgement), wire(all), start));
+  CHECK(s.slowest() == 2);
+  CHECK(sender.protocol.is_pending());
+  sender.protocol.progress(start);
+  sender.protocol.progress(start + 1ms);
+  REQUIRE(sender.letters.size() == 1);
+  CHECK(sender.letters[0].first == 2);
+  CHECK(sender.letters[0].second.kind == raw(multicast_kind::question));
+  sender.departed = 2;
+  CHECK(s.try_send(call(1), payload(9), start + 2ms));
+}
+
+TEST_CASE("a rank leaves once all that are alive have its messages and its signal", "[protocols]") {
+  recorder sender{0};
+  auto& s = sender.protocol.sender();
+  CHECK(s.settle(start));
+  const std::uint64_t word = signal_word(call(2));
+  REQUIRE(s.try_send(call(1), payload(9), start));
+  REQUIRE(s.try_signal(call(2), start));
+  const auto says_it_has = [&](int r, std::uint32_t messages, std::uint64_t signal) {
+    const message_state has{first_multicast, first_multicast + messages, signal};
+    REQUIRE(sender.protocol.on_datagram(r, raw(multicast_kind::acknowledgement), wire(has), start));
+  };
+  says_it_has(1, 1, word);
+  says_it_has(2, 0, word);
+  says_it_has(3, 1, 0);
+  CHECK_FALSE(s.settle(start));
+  // Those that lack something are asked, and whether they are alive, since they may not have joined.
+  CHECK(sender.asked == std::vector<int>{2, 3});
+  REQUIRE(sender.letters.size() == 2);
+  says_it_has(2, 1, word);
+  CHECK_FALSE(s.settle(start + 1ms));
+  sender.dead = 3;
+  CHECK(s.settle(start + 2ms));
 }

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <chorale/algorithm/allreduce/reduce_multicast.hpp>
+#include <chorale/algorithm/barrier/gather_multicast.hpp>
+#include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
@@ -29,11 +32,11 @@ void fail(fate& mine, const std::error_code& code, const std::vector<int>& names
   mine.text = text;
 }
 
-template <class Transport>
+template <class Transport, class... Algorithms>
 void make_calls(sim::group& group, const schedule& s, history& all) {
   const int rank = group.rank();
   fate& mine = all.ranks[static_cast<std::size_t>(rank)];
-  chorale::communicator<Transport> comm{group, s.settings};
+  chorale::communicator<Transport, Algorithms...> comm{group, s.settings};
   all.note(rank, "has joined", 0);
   caller calls{comm, s.longest_pause, sim::random_bits{s.seed * 64 + static_cast<std::uint64_t>(rank)}};
   const auto make_all = [&] {
@@ -68,6 +71,10 @@ void play_over(sim::group& group, const schedule& s, history& all) {
     case transport_kind::rc_send_receive:
       return make_calls<chorale::transport::rc_send_receive>(group, s, all);
     case transport_kind::ud:
+      if (s.multicasts)
+        return make_calls<chorale::transport::ud, chorale::barrier::gather_multicast<>,
+                          chorale::broadcast::multicast, chorale::allreduce::reduce_multicast<1>>(group, s,
+                                                                                                  all);
       return make_calls<chorale::transport::ud>(group, s, all);
     case transport_kind::ud_rdma:
       return make_calls<chorale::transport::ud_rdma>(group, s, all);

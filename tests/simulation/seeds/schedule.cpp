@@ -122,6 +122,22 @@ void draw_lateness(random_bits& random, schedule& s) {
            sim::duration{1us} * static_cast<std::int64_t>(100'000 + random.below(800'000))});
 }
 
+/// Many calls by multicast, of more messages than a window holds.
+void draw_multicasts(random_bits& random, schedule& s) {
+  constexpr std::array by_multicast{call_kind::barrier, call_kind::broadcast, call_kind::allreduce,
+                                    call_kind::nonblocking};
+  s.multicasts = true;
+  const std::uint64_t most = (1 + up_to(random, 49)) * s.mtu / sizeof(std::uint64_t);
+  const int roots = between(random, 1, std::min(s.ranks, 3));
+  for (int i = between(random, 1, 20); i > 0; --i) {
+    planned_call call = draw_call(random, s.ranks, s.settings);
+    call.what = by_multicast[random.below(by_multicast.size())];
+    call.root = between(random, 0, roots - 1);
+    call.count = up_to(random, most);
+    s.calls.push_back(call);
+  }
+}
+
 }  // namespace
 
 schedule draw(std::uint64_t seed) {
@@ -153,6 +169,7 @@ schedule draw(std::uint64_t seed) {
     for (int host = 0; host * s.ranks_per_host < s.ranks; ++host)
       if (in_hundred(random, share)) s.wrong.disorders.push_back({host, in_hundred(random, 60)});
   }
+  if (s.over == transport_kind::ud && s.ranks <= 16 && in_hundred(random, 50)) draw_multicasts(random, s);
   return s;
 }
 
@@ -175,12 +192,12 @@ std::string describe(const schedule& s) {
   const chorale::config& c = s.settings;
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "
-      "eager {} by {}{}{}\n",
+      "eager {} by {}{}{}{}\n",
       c.blocks, c.block_bytes, c.zero_copy_bytes.value(), c.connections,
       static_cast<int>(c.send_receive_long), c.send_receive_block_bytes, c.send_receive_eager_bytes,
       c.send_receive_eager == chorale::eager_policy::rdma_write ? "RDMA write" : "send",
       c.registration == chorale::registration_policy::automatic ? "" : ", registers each time",
-      s.catches ? ", catches" : "");
+      s.multicasts ? ", multicasts" : "", s.catches ? ", catches" : "");
   const auto& w = s.wrong;
   text += fmt::format("  of a million: {} lost, {} repeated, {} delayed, {} held up, by {} us at most{}\n",
                       w.lost, w.repeated, w.delayed, w.held_up, w.longest_delay.count() / 1'000'000,

@@ -60,7 +60,8 @@ struct schedule {
     std::size_t call = 0;
     chorale::simulation::duration time{};
   } late;
-  bool catches = false;  ///< a rank catches a failure, and then ends its communicator
+  bool multicasts = false;  ///< barriers, broadcasts and allreduces reach all ranks by multicast; over ud
+  bool catches = false;     ///< a rank catches a failure, and then ends its communicator
   chorale::config settings;
   chorale::simulation::faults wrong;
 };
