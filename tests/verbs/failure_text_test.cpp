@@ -15,19 +15,11 @@
 
 using Catch::Contains;
 using namespace chorale::verbs;
+using fake::refuse;
+using fake::scene;
 using test::error_of;
 
 namespace {
-
-struct scene {
-  scene() { fake::real() = {.devices = {fake::infiniband("fake0")}}; }
-
-  std::vector<const driver*> drivers{&fake::real_driver()};
-};
-
-void refuse(const char* entry, int errnum) {
-  fake::real().failures[entry] = errnum;
-}
 
 void check(const chorale::error& e, int errnum, std::initializer_list<const char*> words) {
   CHECK(e.code() == std::error_code(errnum, std::generic_category()));

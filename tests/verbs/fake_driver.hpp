@@ -82,4 +82,14 @@ row row_of(const char* address, std::uint32_t type);
 device infiniband(const std::string& name);
 device roce(const std::string& name);
 
+/// A machine with one InfiniBand device, "fake0".
+struct scene {
+  scene() { real() = {.devices = {infiniband("fake0")}}; }
+  std::vector<const chorale::verbs::driver*> drivers{&real_driver()};
+};
+/// From now on this entry of the first driver fails.
+inline void refuse(const char* entry, int errnum) {
+  real().failures[entry] = errnum;
+}
+
 }  // namespace fake

@@ -12,23 +12,18 @@
 
 using Catch::Contains;
 using namespace chorale::verbs;
+using fake::refuse;
 using test::error_of;
 
 namespace {
 
 /// A machine with one device, which must have no objects at the end.
-struct scene {
-  scene() { fake::real() = {.devices = {fake::infiniband("fake0")}}; }
+struct scene : fake::scene {
   ~scene() { CHECK(fake::real().total() == 0); }
-
-  std::vector<const driver*> drivers{&fake::real_driver()};
 };
 
 int live(const char* kind) {
   return fake::real().live[kind];
-}
-void refuse(const char* entry, int errnum) {
-  fake::real().failures[entry] = errnum;
 }
 void permit() {
   fake::real().failures.clear();

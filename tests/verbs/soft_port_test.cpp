@@ -51,7 +51,10 @@ ibv_gid gid_of(const node& n, int row) {
 class lone_port {
  public:
   lone_port(const std::string& profile, const path_choice& by)
-      : set_(profiled(profile)), by_(by), pair_(make(IBV_QPT_RC)), datagrams_(make(IBV_QPT_UD)) {}
+      : set_(profiled(profile)),
+        by_(by),
+        pair_(make_qp(n_, IBV_QPT_RC, nullptr, 16)),
+        datagrams_(make_qp(n_, IBV_QPT_UD, nullptr, 16)) {}
   ~lone_port() {
     if (groups_) soft().detach_mcast(datagrams_, &group_, 0xc000);
     soft().destroy_qp(pair_);
@@ -63,8 +66,9 @@ class lone_port {
     const auto own = std::pair{where(pair_), where(datagrams_)};
     line.send(own);
     const auto other = line.receive<std::pair<reachable_qp, reachable_qp>>();
-    start(pair_, other.first);
-    start_datagrams();
+    connect_rc(n_, pair_, other.first.qpn,
+               {.timeout = 10, .pkey_index = by_.pkey_index, .way = way_to(other.first, by_)});
+    start_ud(datagrams_, 0x1234, by_.pkey_index);
     expect(soft().attach_mcast(datagrams_, &group_, 0xc000) == 0, "attach_mcast");
     groups_ = true;
     for (std::uint64_t i = 0; i < 4; ++i)
@@ -101,54 +105,11 @@ class lone_port {
   }
 
  private:
-  ibv_qp* make(ibv_qp_type type) {
-    ibv_qp_init_attr wanted = wish(n_, type, {16, 16, 1, 1, 0});
-    ibv_qp* const qp = soft().create_qp(n_.pd, &wanted);
-    expect(qp != nullptr, "create_qp");
-    return qp;
-  }
   reachable_qp where(const ibv_qp* qp) {
     ibv_port_attr port{};
     soft().query_port(n_.context, 1, &port);
     ethernet_ = port.link_layer == IBV_LINK_LAYER_ETHERNET;
     return {qp->qp_num, port.lid, gid_of(n_, std::max(0, by_.row))};
-  }
-  void to_init(ibv_qp* qp, int mask) {
-    ibv_qp_attr a{};
-    a.qp_state = IBV_QPS_INIT;
-    a.port_num = 1;
-    a.pkey_index = by_.pkey_index;
-    a.qkey = 0x1234;
-    a.qp_access_flags = memory::all_rights;
-    expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | mask) == 0, "INIT");
-  }
-  void start_datagrams() {
-    to_init(datagrams_, IBV_QP_QKEY);
-    ibv_qp_attr a{};
-    a.qp_state = IBV_QPS_RTR;
-    expect(soft().modify_qp(datagrams_, &a, IBV_QP_STATE) == 0, "UD RTR");
-    a.qp_state = IBV_QPS_RTS;
-    expect(soft().modify_qp(datagrams_, &a, IBV_QP_STATE | IBV_QP_SQ_PSN) == 0, "UD RTS");
-  }
-  void start(ibv_qp* qp, const reachable_qp& to) {
-    to_init(qp, IBV_QP_ACCESS_FLAGS);
-    ibv_qp_attr a{};
-    a.qp_state = IBV_QPS_RTR;
-    a.path_mtu = IBV_MTU_1024;
-    a.dest_qp_num = to.qpn;
-    a.min_rnr_timer = 1;
-    a.ah_attr = way_to(to, by_);
-    expect(soft().modify_qp(qp, &a,
-                            IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-                                IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0,
-           "RTR");
-    a.qp_state = IBV_QPS_RTS;
-    a.timeout = 10;
-    a.retry_cnt = 7;
-    expect(soft().modify_qp(qp, &a,
-                            IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-                                IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0,
-           "RTS");
   }
   /// Whether a datagram of that sender has arrived, with the sender in its GRH: own multicasts come back,
   /// too.

@@ -74,6 +74,7 @@ void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options&
   ibv_qp_attr a{};
   a.qp_state = IBV_QPS_INIT;
   a.port_num = 1;
+  a.pkey_index = o.pkey_index;
   a.qp_access_flags = static_cast<unsigned>(o.access);
   expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0,
          "modify to INIT");
@@ -84,6 +85,7 @@ void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options&
   a.min_rnr_timer = static_cast<std::uint8_t>(o.rnr_timer);
   a.ah_attr.dlid = n.lid;
   a.ah_attr.port_num = 1;
+  if (o.way) a.ah_attr = *o.way;
   expect(soft().modify_qp(qp, &a,
                           IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
                               IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0,
@@ -99,10 +101,11 @@ void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options&
          "modify to RTS");
 }
 
-void start_ud(ibv_qp* qp, std::uint32_t qkey) {
+void start_ud(ibv_qp* qp, std::uint32_t qkey, std::uint16_t pkey_index) {
   ibv_qp_attr a{};
   a.qp_state = IBV_QPS_INIT;
   a.port_num = 1;
+  a.pkey_index = pkey_index;
   a.qkey = qkey;
   expect(soft().modify_qp(qp, &a, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0,
          "UD INIT");

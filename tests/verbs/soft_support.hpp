@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstring>
 #include <functional>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -118,9 +119,11 @@ struct rc_options {
   int rnr_retry = 7;
   int rnr_timer = 1;
   int read_depth = 16;
+  std::uint16_t pkey_index = 0;
+  std::optional<ibv_ah_attr> way{};  ///< to a port other than the node's own
 };
 void connect_rc(node& n, ibv_qp* qp, std::uint32_t remote_qpn, const rc_options& o = {});
-void start_ud(ibv_qp* qp, std::uint32_t qkey = 0x1234);
+void start_ud(ibv_qp* qp, std::uint32_t qkey = 0x1234, std::uint16_t pkey_index = 0);
 ibv_ah* make_ah(node& n, bool global);
 
 /// Posts one request; the errno of ibv_post_send.

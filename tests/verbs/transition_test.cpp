@@ -1,21 +1,14 @@
 // The attributes that each transition of a queue pair passes to the device: exactly those that its type
 // requires.
-#include <vector>
-
 #include <catch2/catch.hpp>
 
 #include "fake_driver.hpp"
 #include "support.hpp"
 
 using namespace chorale::verbs;
+using fake::scene;
 
 namespace {
-
-struct scene {
-  scene() { fake::real() = {.devices = {fake::infiniband("fake0")}}; }
-
-  std::vector<const driver*> drivers{&fake::real_driver()};
-};
 
 const ibv_qp_attr& given() {
   return fake::real().modified;
