@@ -1,6 +1,8 @@
 #include "text.hpp"
 
 #include <array>
+#include <initializer_list>
+#include <utility>
 
 namespace chorale::verbs {
 namespace {
@@ -9,6 +11,14 @@ template <std::size_t N>
 std::string_view row(const std::array<std::string_view, N>& names, long long index) noexcept {
   return index >= 0 && index < static_cast<long long>(N) ? names[static_cast<std::size_t>(index)]
                                                          : std::string_view{"?"};
+}
+
+template <class Value>
+std::string_view named(Value value,
+                       std::initializer_list<std::pair<Value, std::string_view>> names) noexcept {
+  for (const auto& [one, name] : names)
+    if (one == value) return name;
+  return "?";
 }
 
 // In the order of the enumerations of verbs.h, all of which count from 0.
@@ -71,16 +81,7 @@ std::string_view to_string(ibv_qp_state state) noexcept {
 }
 
 std::string_view to_string(ibv_qp_type type) noexcept {
-  switch (type) {
-    case IBV_QPT_RC:
-      return "RC";
-    case IBV_QPT_UC:
-      return "UC";
-    case IBV_QPT_UD:
-      return "UD";
-    default:
-      return "?";
-  }
+  return named(type, {{IBV_QPT_RC, "RC"}, {IBV_QPT_UC, "UC"}, {IBV_QPT_UD, "UD"}});
 }
 
 std::string_view to_string(ibv_port_state state) noexcept {
@@ -92,28 +93,15 @@ std::string_view to_string(ibv_wc_status status) noexcept {
 }
 
 std::string_view to_string(ibv_wc_opcode opcode) noexcept {
-  switch (opcode) {
-    case IBV_WC_SEND:
-      return "send";
-    case IBV_WC_RDMA_WRITE:
-      return "RDMA write";
-    case IBV_WC_RDMA_READ:
-      return "RDMA read";
-    case IBV_WC_COMP_SWAP:
-      return "compare and swap";
-    case IBV_WC_FETCH_ADD:
-      return "fetch and add";
-    case IBV_WC_BIND_MW:
-      return "memory window bind";
-    case IBV_WC_LOCAL_INV:
-      return "local invalidate";
-    case IBV_WC_RECV:
-      return "receive";
-    case IBV_WC_RECV_RDMA_WITH_IMM:
-      return "receive of an RDMA write with immediate";
-    default:
-      return "?";
-  }
+  return named(opcode, {{IBV_WC_SEND, "send"},
+                        {IBV_WC_RDMA_WRITE, "RDMA write"},
+                        {IBV_WC_RDMA_READ, "RDMA read"},
+                        {IBV_WC_COMP_SWAP, "compare and swap"},
+                        {IBV_WC_FETCH_ADD, "fetch and add"},
+                        {IBV_WC_BIND_MW, "memory window bind"},
+                        {IBV_WC_LOCAL_INV, "local invalidate"},
+                        {IBV_WC_RECV, "receive"},
+                        {IBV_WC_RECV_RDMA_WITH_IMM, "receive of an RDMA write with immediate"}});
 }
 
 std::string_view to_string(ibv_event_type type) noexcept {
@@ -121,29 +109,14 @@ std::string_view to_string(ibv_event_type type) noexcept {
 }
 
 std::string_view link_layer_name(unsigned char link_layer) noexcept {
-  switch (link_layer) {
-    case IBV_LINK_LAYER_INFINIBAND:
-      return "InfiniBand";
-    case IBV_LINK_LAYER_ETHERNET:
-      return "Ethernet";
-    case IBV_LINK_LAYER_UNSPECIFIED:
-      return "unspecified";
-    default:
-      return "?";
-  }
+  return named<int>(link_layer, {{IBV_LINK_LAYER_INFINIBAND, "InfiniBand"},
+                                 {IBV_LINK_LAYER_ETHERNET, "Ethernet"},
+                                 {IBV_LINK_LAYER_UNSPECIFIED, "unspecified"}});
 }
 
 std::string_view gid_type_name(unsigned int type) noexcept {
-  switch (type) {
-    case IBV_GID_TYPE_IB:
-      return "IB";
-    case IBV_GID_TYPE_ROCE_V1:
-      return "RoCE v1";
-    case IBV_GID_TYPE_ROCE_V2:
-      return "RoCE v2";
-    default:
-      return "?";
-  }
+  return named<unsigned>(
+      type, {{IBV_GID_TYPE_IB, "IB"}, {IBV_GID_TYPE_ROCE_V1, "RoCE v1"}, {IBV_GID_TYPE_ROCE_V2, "RoCE v2"}});
 }
 
 }  // namespace chorale::verbs
