@@ -4,10 +4,8 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <cstring>
 #include <functional>
-#include <iostream>
 #include <malloc.h>
 #include <map>
 #include <random>
@@ -23,21 +21,13 @@
 #include "../../lib/transport/membership.hpp"
 #include "../../lib/transport/rank_card.hpp"
 #include "../../lib/transport/terms.hpp"
+#include "../support/seed.hpp"
 
 using namespace chorale;
 using namespace chorale::transport;
+using support::seed;
 
 namespace {
-
-std::uint64_t seed() {
-  static const std::uint64_t value = [] {
-    const char* given = std::getenv("CHORALE_TEST_SEED");
-    const std::uint64_t s = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-    std::cout << "CHORALE_TEST_SEED=" << s << std::endl;
-    return s;
-  }();
-  return value;
-}
 
 cpu_mask first_cores(int count) {
   cpu_mask mask{};

@@ -27,52 +27,7 @@ int names_in_use() {
   return count;
 }
 
-/// A process with a QP that is ready to receive writes, until it is killed.
-void sit(wire& line) {
-  node n;
-  ibv_qp* qp = make_qp(n, IBV_QPT_RC);
-  const memory m(n, 65536, true);
-  line.send(address{qp->qp_num, m.address(), m.mr->rkey});
-  connect_rc(n, qp, line.receive<std::uint32_t>());
-  line.send(char{1});
-  for (;;) pause();
-}
-
 }  // namespace
-
-TEST_CASE("A killed peer is silent, then causes a retry error", "[soft]") {
-  node n;
-  ibv_qp* qp = make_qp(n, IBV_QPT_RC);
-  {
-    memory m(n, 65536, true);
-    child peer(sit);
-    const auto to = peer.line().receive<address>();
-    peer.line().send(qp->qp_num);
-    peer.line().receive<char>();
-    rc_options o;
-    o.timeout = 10;
-    o.retry = 3;
-    connect_rc(n, qp, to.qpn, o);
-    for (int i = 0; i < 50; ++i) {
-      REQUIRE(post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 65536)}, IBV_SEND_SIGNALED, to.memory, to.rkey) == 0);
-      REQUIRE(wait(n.send_cq).status == IBV_WC_SUCCESS);
-    }
-    peer.kill();
-    // Until the death is detected writes may still go into its memory.
-    for (int i = 0; i < 2000; ++i) {
-      ibv_wc wc{};
-      if (post(qp, IBV_WR_RDMA_WRITE, {sge(m, 0, 64)}, IBV_SEND_SIGNALED, to.memory, to.rkey) != 0) break;
-      if (ibv_poll_cq(n.send_cq, 1, &wc) != 1) break;
-      REQUIRE(wc.status == IBV_WC_SUCCESS);
-      usleep(500);
-    }
-    REQUIRE(post(qp, IBV_WR_SEND, {sge(m, 0, 8)}, 0) == 0);
-    CHECK(wait(n.send_cq).status == IBV_WC_RETRY_EXC_ERR);
-    CHECK(wait(n.send_cq).status == IBV_WC_WR_FLUSH_ERR);
-    CHECK(state_of(qp) == IBV_QPS_ERR);
-  }
-  CHECK(soft().destroy_qp(qp) == 0);
-}
 
 TEST_CASE("Processes killed in the midst of traffic harm no others and leave nothing behind", "[soft]") {
   REQUIRE(names_in_use() == 0);
