@@ -1,15 +1,11 @@
 // The errors of the classes when a real device refuses. (Whether it refuses is tested in `conformance/`.)
 #include <catch2/catch.hpp>
 
-#include <chorale/verbs/address_handle.hpp>
-
-#include "../../lib/verbs/async_event.hpp"
 #include "../../lib/verbs/work_completion.hpp"
 #include "support.hpp"
 
 using Catch::Contains;
 using namespace chorale::verbs;
-using namespace std::chrono_literals;
 using test::error_of;
 using test::next_completion;
 
@@ -43,46 +39,4 @@ TEST_CASE("a peer that does not answer is named in the completion's text", "[dev
   left.post_send(wanted);
   CHECK_THAT(describe(next_completion(r.queue), "send"),
              Contains("send on QP") && Contains("does not answer"));
-}
-
-TEST_CASE("an address that does not exist", "[device]") {
-  test::rig r;
-  ibv_ah_attr path = path_to(r.port, r.port.address);
-  path.port_num = static_cast<std::uint8_t>(r.device.attributes().phys_port_cnt + 1);
-  CHECK_THAT(error_of([&] { address_handle(r.domain, path); }).what(),
-             Contains("ibv_create_ah") && Contains(test::device_name()));
-}
-
-TEST_CASE("a shared receive queue that is full, in use, or low", "[device]") {
-  test::rig r;
-  shared_receive_queue srq(r.domain, 4);
-  completion_queue receives(r.device, 32);
-  auto wanted = r.options(IBV_QPT_RC);
-  wanted.recv = &receives;
-  wanted.srq = &srq;
-  queue_pair receiver(r.domain, wanted);
-  queue_pair sender(r.domain, r.options(IBV_QPT_RC));
-  r.connect(sender, receiver);
-  r.connect(receiver, sender);
-  ibv_recv_wr receive{.wr_id = 0};
-  std::uint32_t posted = 0;
-  while (posted < 4 * srq.depth() && srq.try_post_recv(receive) == 0) ++posted;
-  CHECK_THAT(error_of([&] { srq.post_recv(receive); }).what(), Contains("ibv_post_srq_recv"));
-  CHECK(error_of([&] { srq.close(); }).code().value() == EBUSY);
-
-  srq.arm_limit(srq.depth());
-  ibv_sge none{};
-  ibv_send_wr send = test::request(IBV_WR_SEND, none);
-  send.num_sge = 0;
-  std::optional<async_event> event;
-  for (std::uint32_t i = 0; i < posted && !event; ++i) {
-    sender.post_send(send);
-    REQUIRE(next_completion(receives).status == IBV_WC_SUCCESS);
-    REQUIRE(next_completion(r.queue).status == IBV_WC_SUCCESS);
-    event = next_async_event(r.device, 50ms);
-    if (event && event->type == IBV_EVENT_COMM_EST) event.reset();
-  }
-  REQUIRE(event);
-  CHECK(event->object == srq.native());
-  CHECK_THAT(event->text, Contains(test::device_name()) && Contains("SRQ_LIMIT_REACHED"));
 }

@@ -70,6 +70,8 @@ TEST_CASE("a shared receive queue takes as many receives as granted", "[srq]") {
   while (posted < 4 * srq.depth() && (result = try_receive(srq, posted, {r.piece(0, 64)})) == 0) ++posted;
   CHECK(posted >= srq.depth());
   CHECK(result == ENOMEM);
+  ibv_recv_wr more{};
+  CHECK_THAT(test::error_of([&] { srq.post_recv(more); }).what(), Catch::Contains("ibv_post_srq_recv"));
   holds("a shared receive queue is as deep as it says", posted == srq.depth(),
         {{"rxe", false, "Soft-RoCE's rings are a power of two less one deep (rxe_queue.c)"}});
   const std::vector<ibv_sge> many(srq.sges() + 1, r.piece(0, 1));
@@ -93,6 +95,7 @@ TEST_CASE("the limit event comes once, when fewer are left, and again when armed
     REQUIRE(event);
     CHECK(event->type == IBV_EVENT_SRQ_LIMIT_REACHED);
     CHECK(event->object == srq.native());
+    CHECK_THAT(event->text, Catch::Contains(test::device_name()) && Catch::Contains("SRQ_LIMIT_REACHED"));
     CHECK(srq.limit() == 0);
   };
   limit_event();
@@ -109,6 +112,7 @@ TEST_CASE("the limit event comes once, when fewer are left, and again when armed
   send(l);
   CHECK_FALSE(next_event(r, quiet));
   CHECK(test::error_of([&] { srq.arm_limit(srq.depth() + 100); }).code().value() == EINVAL);
+  CHECK(test::error_of([&] { srq.close(); }).code().value() == EBUSY);
   l.right.close();
   srq.close();  // the event was acknowledged, so it does not keep the queue
 }
