@@ -87,7 +87,7 @@ chorale::task<> check_alltoall(Net& net, run_of<chorale::operation::alltoall, Ne
     std::tie(from, to) = collectives::uneven_pairs(net.size(), call.count, call.seed, net.rank());
   collectives::alltoall_case<std::byte> one{call.of(net), from, to};
   co_await run(net, call.now, {one.in.span(), layout_of(from, !call.uneven)},
-               {one.out.span(), layout_of(to, !call.uneven)});
+               {one.out().span(), layout_of(to, !call.uneven)});
   one.verify(call.describe());
 }
 

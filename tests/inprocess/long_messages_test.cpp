@@ -168,26 +168,20 @@ TEST_CASE("calls may be outstanding together while their messages are long", "[b
   for (const auto how : {long_send_policy::rendezvous, long_send_policy::serial}) {
     run_ranks<baseline>(5, short_eager(how), [&](baseline& comm) {
       constexpr std::size_t count = 3000;
-      const auto ranks = static_cast<std::size_t>(comm.size());
-      std::vector<word> mine(count), for_all(ranks * count);
-      for (std::size_t i = 0; i < count; ++i) mine[i] = element(seed(), comm.rank(), everybody, i);
-      for (std::size_t i = 0; i < for_all.size(); ++i)
-        for_all[i] = element(seed(), comm.rank(), static_cast<int>(i / count), i % count);
-      std::vector<word> gathered(ranks * count), turned(ranks * count), text(mine);
+      const auto even = collectives::even(comm.size(), count);
+      const auto me = collectives::of(comm, seed(), {});
+      collectives::gathered_case<word> gathered{me, even, true};
+      collectives::alltoall_case<word> turned{me, even, even};
+      collectives::broadcast_case<word> text{me, count, 3};
       std::vector<chorale::request> pending;
-      pending.push_back(comm.iallgather(std::span<const word>{mine}, std::span{gathered}));
-      pending.push_back(comm.ialltoall(std::span<const word>{for_all}, std::span{turned}));
-      pending.push_back(comm.ibroadcast(std::span{text}, 3));
+      pending.push_back(comm.iallgather(gathered.mine(), gathered.all.span()));
+      pending.push_back(comm.ialltoall(turned.in.span(), turned.out().span()));
+      pending.push_back(comm.ibroadcast(text.data.span(), 3));
       if (comm.rank() % 2 == 1) pending[1].wait();
       for (auto& r : pending) r.wait();
-      compare("allgather", comm.rank(), gathered, [&](std::size_t i) {
-        return element(seed(), static_cast<int>(i / count), everybody, i % count);
-      });
-      compare("alltoall", comm.rank(), turned, [&](std::size_t i) {
-        return element(seed(), static_cast<int>(i / count), comm.rank(), i % count);
-      });
-      compare("broadcast", comm.rank(), text,
-              [&](std::size_t i) { return element(seed(), 3, everybody, i); });
+      gathered.verify("allgather");
+      turned.verify("alltoall");
+      text.verify("broadcast");
     });
   }
 }

@@ -1,5 +1,6 @@
 // One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the
-// call passes these buffers to a communicator or to an algorithm.
+// call passes these buffers to a communicator or to an algorithm. `fill` makes them ready for another call
+// with the operands of another seed.
 #pragma once
 
 #include <cstddef>
@@ -28,17 +29,21 @@ template <class T>
 class broadcast_case {
  public:
   broadcast_case(const participant& me, std::size_t count, int root)
-      : data{count, me.misalignment}, seed_(me.seed), root_(root) {
-    const bool is_root = me.rank == root;
-    data.fill_with([&](std::size_t i) { return operand<T>(is_root ? seed_ : seed_ + 1, me.rank, i); });
+      : data{count, me.misalignment}, me_(me), root_(root) {
+    fill(me.seed);
+  }
+  void fill(std::uint64_t seed) {
+    me_.seed = seed;
+    const bool is_root = me_.rank == root_;
+    data.fill_with([&](std::size_t i) { return operand<T>(is_root ? seed : seed + 1, me_.rank, i); });
   }
   void verify(const std::string& what) const {
-    data.check(what, [&](std::size_t i) { return operand<T>(seed_, root_, i); });
+    data.check(what, [&](std::size_t i) { return operand<T>(me_.seed, root_, i); });
   }
   guarded_buffer<T> data;
 
  private:
-  std::uint64_t seed_;
+  participant me_;
   int root_;
 };
 
@@ -53,11 +58,15 @@ class gathered_case {
         me_(me),
         where_(where),
         takes_(takes) {
+    fill(me.seed);
+  }
+  void fill(std::uint64_t seed) {
+    me_.seed = seed;
     separate.fill_with([&](std::size_t i) { return operand<T>(me_.seed, me_.rank, i); });
-    if (!takes) return;
+    if (!takes_) return;
     all.fill_with([&](std::size_t i) { return gap_value<T>(me_.seed, i); });
     if (me_.in_place)
-      for (std::size_t i = 0; i < separate.count(); ++i) all.set(where.first(me_.rank) + i, separate.get(i));
+      for (std::size_t i = 0; i < separate.count(); ++i) all.set(where_.first(me_.rank) + i, separate.get(i));
   }
   /// This rank's block.
   [[nodiscard]] std::span<T> mine() {
@@ -88,7 +97,11 @@ class scatter_case {
         me_(me),
         where_(where),
         is_root_(me.rank == root) {
-    if (is_root_) all.set_all(image_of_ranks<T>(where, me.seed));
+    fill(me.seed);
+  }
+  void fill(std::uint64_t seed) {
+    me_.seed = seed;
+    if (is_root_) all.set_all(image_of_ranks<T>(where_, seed));
   }
   /// Where this rank's block is to arrive.
   [[nodiscard]] std::span<T> mine() {
@@ -112,27 +125,41 @@ class scatter_case {
   bool is_root_;
 };
 
-/// A block for each rank, and one from each.
+/// A block for each rank, and one from each. In place, which needs blocks of the same sizes, the latter
+/// replace the former.
 template <class T>
 class alltoall_case {
  public:
-  alltoall_case(const participant& me, const placement& source, const placement& target)
-      : in{source.room, me.misalignment}, out{target.room, me.misalignment + 3} {
-    const auto gap = [&](std::size_t i) { return gap_value<T>(me.seed, i); };
-    given_ = source.image<T>([&](int to, std::size_t i) { return letter<T>(me.seed, me.rank, to, i); }, gap);
-    taken_ =
-        target.image<T>([&](int from, std::size_t i) { return letter<T>(me.seed, from, me.rank, i); }, gap);
-    in.set_all(given_);
-    out.fill_with(gap);
+  alltoall_case(const participant& me, placement source, placement target)
+      : in{source.room, me.misalignment},
+        separate{target.room, me.misalignment + 3},
+        me_(me),
+        source_(std::move(source)),
+        target_(std::move(target)) {
+    fill(me.seed);
   }
+  void fill(std::uint64_t seed) {
+    me_.seed = seed;
+    const auto gap = [&](std::size_t i) { return gap_value<T>(seed, i); };
+    given_ = source_.image<T>([&](int to, std::size_t i) { return letter<T>(seed, me_.rank, to, i); }, gap);
+    taken_ =
+        target_.image<T>([&](int from, std::size_t i) { return letter<T>(seed, from, me_.rank, i); }, gap);
+    in.set_all(given_);
+    if (!me_.in_place) separate.fill_with(gap);
+  }
+  [[nodiscard]] guarded_buffer<T>& out() { return me_.in_place ? in : separate; }
   void verify(const std::string& what) const {
-    out.check(what, taken_);
-    in.check(what + ": operand", given_);
+    in.check(what + (me_.in_place ? "" : ": operand"), me_.in_place ? taken_ : given_);
+    if (me_.in_place) return separate.check_untouched(what + ": another buffer");
+    separate.check(what, taken_);
   }
   guarded_buffer<T> in;
-  guarded_buffer<T> out;
+  guarded_buffer<T> separate;
 
  private:
+  participant me_;
+  placement source_;
+  placement target_;
   std::vector<T> given_;
   std::vector<T> taken_;
 };
@@ -151,7 +178,7 @@ constexpr int scanned_ranks(int rank, bool inclusive) noexcept {
   return inclusive || rank == 0 ? rank + 1 : rank;
 }
 
-/// `count` elements of each rank, reduced.
+/// `count` elements of each rank, reduced. In place, the result replaces the elements of which it is.
 template <class T, class Op>
 class reduction_case {
  public:
@@ -161,18 +188,24 @@ class reduction_case {
         me_(me),
         taken_(taken),
         op_(op) {
-    in.fill_with([&](std::size_t i) { return operand<T, Op>(me_.seed, me_.rank, i); });
+    fill(me.seed);
+  }
+  void fill(std::uint64_t seed) {
+    me_.seed = seed;
+    in.fill_with([&](std::size_t i) { return operand<T, Op>(seed, me_.rank, i); });
   }
   [[nodiscard]] guarded_buffer<T>& out() { return me_.in_place ? in : separate; }
   void verify(const std::string& what) const {
-    const bool has_result = taken_.ranks > 0;
     const auto result = [&](std::size_t i) {
       return expected_reduction<T>(me_.seed, taken_.ranks, taken_.first + i, op_);
     };
-    if (has_result) (me_.in_place ? in : separate).check(what, result);
-    if (!has_result || !me_.in_place)
-      in.check(what + ": operand", [&](std::size_t i) { return operand<T, Op>(me_.seed, me_.rank, i); });
-    if (!has_result || me_.in_place) separate.check_untouched(what + ": another buffer");
+    const bool replaced = taken_.ranks > 0 && me_.in_place;
+    in.check(what + (replaced ? "" : ": operand"), [&](std::size_t i) {
+      const bool is_result = replaced && i >= taken_.first && i - taken_.first < taken_.count;
+      return is_result ? result(i - taken_.first) : operand<T, Op>(me_.seed, me_.rank, i);
+    });
+    if (taken_.ranks == 0 || me_.in_place) return separate.check_untouched(what + ": another buffer");
+    separate.check(what, result);
   }
   guarded_buffer<T> in;
   guarded_buffer<T> separate;

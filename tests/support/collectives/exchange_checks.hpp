@@ -44,23 +44,25 @@ void check_alltoall(Comm& comm, std::size_t count, std::uint64_t seed, const man
   alltoall_case<T> one{of(comm, seed, m), where, where};
   const std::span<const T> in = one.in.span();
   if (m.nonblocking)
-    await(comm.ialltoall(in, one.out.span()));
+    await(comm.ialltoall(in, one.out().span()));
   else
-    comm.alltoall(in, one.out.span());
+    comm.alltoall(in, one.out().span());
   one.verify(describe<T>("alltoall", count, comm.rank(), m));
 }
 /// Up to `most` elements from each rank to each, with gaps on both sides.
 template <class T, class Comm>
 void check_alltoallv(Comm& comm, std::size_t most, std::uint64_t seed, const manner& m = {}) {
   const auto [source, target] = uneven_pairs(comm.size(), most, seed, comm.rank());
-  alltoall_case<T> one{of(comm, seed, m), source, target};
+  participant me = of(comm, seed, m);
+  me.in_place = false;
+  alltoall_case<T> one{me, source, target};
   const std::span<const T> in = one.in.span();
   const std::span<const std::size_t> given{source.counts}, taken{target.counts};
   const std::span<const std::size_t> from{source.displacements}, to{target.displacements};
   if (m.nonblocking)
-    await(comm.ialltoallv(in, given, one.out.span(), taken, from, to));
+    await(comm.ialltoallv(in, given, one.out().span(), taken, from, to));
   else
-    comm.alltoallv(in, given, one.out.span(), taken, from, to);
+    comm.alltoallv(in, given, one.out().span(), taken, from, to);
   one.verify(describe<T>("alltoallv", most, comm.rank(), m));
 }
 
