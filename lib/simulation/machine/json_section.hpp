@@ -10,18 +10,17 @@
 #include <chorale/simulation/machine/byte_cost.hpp>
 #include <chorale/simulation/time.hpp>
 
-#include "json_node.hpp"
-#include "source_list.hpp"
+#include "machine_text.hpp"
 
 namespace chorale::simulation {
 
 /// Reads the members of an object. All functions throw `json_fault` if a member is missing or has the wrong
 /// type or value. A quantity is an object of its value under its unit, and its source:
-/// `{"us": 1.52, "from": "[P2] section 6.2"}`. Each is added to the list of sources.
+/// `{"us": 1.52, "from": "[P2] section 6.2"}`. Each is added to the sources of the file.
 class json_section {
  public:
-  /// The object `node`; errors call it `path`, which is empty for the whole file.
-  json_section(const json_node& node, std::string path, source_list& sources);
+  /// The object `node` of the file; errors call it `path`, which is empty for the whole file.
+  json_section(const json& node, std::string path, machine_text& file);
 
   [[nodiscard]] duration time(std::string_view key);
   [[nodiscard]] byte_cost rate(std::string_view key);
@@ -34,25 +33,26 @@ class json_section {
   [[nodiscard]] std::string text(std::string_view key);
   [[nodiscard]] std::int64_t whole(std::string_view key, std::int64_t least, std::int64_t most);
   [[nodiscard]] std::vector<int> wholes(std::string_view key);
-  [[nodiscard]] const json_node& array(std::string_view key);
+  [[nodiscard]] const json& array(std::string_view key);
 
   /// Reads the member as an object by `read(json_section&)`, which must use all of its members.
   template <class F>
   void section(std::string_view key, F read) {
-    json_section inner{member(key), name(key), sources_};
+    json_section inner{member(key), name(key), file_};
     read(inner);
     inner.end();
   }
-  [[nodiscard]] bool has(std::string_view key) const noexcept { return node_.find(key) != nullptr; }
+  [[nodiscard]] bool has(std::string_view key) const { return node_.contains(std::string{key}); }
 
   /// Notes the source of the section as a whole: its member "from".
-  void from();
+  void from() { note_source(""); }
 
   /// Checks that all members have been read.
   void end() const;
 
   [[nodiscard]] std::string name(std::string_view key) const;
-  [[nodiscard]] int line() const noexcept { return node_.line; }
+  [[nodiscard]] const json& node() const noexcept { return node_; }
+  [[nodiscard]] machine_text& file() const noexcept { return file_; }
 
  private:
   struct unit {
@@ -61,15 +61,19 @@ class json_section {
   };
   struct amount {
     double value;  // in the unit of factor 1
-    int line;
+    const json& node;
   };
 
-  const json_node& member(std::string_view key);
+  const json& member(std::string_view key);
+  /// The member, which has to be of a type.
+  const json& member(std::string_view key, bool (json::*is_right)() const noexcept, const char* wanted);
   amount quantity(std::string_view key, std::span<const unit> units);
+  std::int64_t whole_amount(std::string_view key, unit of, std::int64_t least, std::int64_t most);
+  void note_source(std::string value);
 
-  const json_node& node_;
+  const json& node_;
   std::string path_;
-  source_list& sources_;
+  machine_text& file_;
   std::vector<std::string_view> read_;  // the keys that have been read
 };
 

@@ -10,42 +10,40 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../../core/printable.hpp"
-#include "json_node.hpp"
 #include "json_section.hpp"
-#include "source_list.hpp"
 
 namespace chorale::simulation {
 namespace {
 
 constexpr std::int64_t most_hosts = std::int64_t{1} << 24;
 
-work_cost read_work(json_section& in, std::string_view key, source_list& sources) {
+work_cost read_work(json_section& in, std::string_view key) {
   const auto& steps = in.array(key);
   std::vector<work_cost::step> all;
-  for (const auto& item : steps.items) {
-    json_section one{item, fmt::format("{}[{}]", in.name(key), all.size()), sources};
+  for (const auto& item : steps) {
+    json_section one{item, fmt::format("{}[{}]", in.name(key), all.size()), in.file()};
     work_cost::step step;
     step.from = static_cast<std::uint64_t>(one.whole("bytes", 0, std::int64_t{1} << 40));
     step.call = one.time("call");
     step.byte = one.rate("rate");
     one.end();
     if (all.empty() ? step.from != 0 : step.from <= all.back().from)
-      throw json_fault{item.line, fmt::format("\"{}\" begins with steps whose \"bytes\" do not ascend from 0",
-                                              in.name(key))};
+      in.file().refuse(
+          item, fmt::format("\"{}\" begins with steps whose \"bytes\" do not ascend from 0", in.name(key)));
     all.push_back(step);
   }
-  if (all.empty()) throw json_fault{steps.line, fmt::format("\"{}\" has no step", in.name(key))};
+  if (all.empty()) in.file().refuse(steps, fmt::format("\"{}\" has no step", in.name(key)));
   return work_cost{std::move(all)};
 }
 
-host_costs read_host(json_section& s, source_list& sources) {
+host_costs read_host(json_section& s) {
   host_costs host;
   host.cores = static_cast<int>(s.count("cores", 1, 1 << 16));
-  host.copy = read_work(s, "copy", sources);
-  if (s.has("copy_received")) host.copy_received = read_work(s, "copy_received", sources);
-  if (s.has("own")) host.own = read_work(s, "own", sources);
-  host.combine = read_work(s, "combine", sources);
-  if (s.has("combine_received")) host.combine_received = read_work(s, "combine_received", sources);
+  host.copy = read_work(s, "copy");
+  if (s.has("copy_received")) host.copy_received = read_work(s, "copy_received");
+  if (s.has("own")) host.own = read_work(s, "own");
+  host.combine = read_work(s, "combine");
+  if (s.has("combine_received")) host.combine_received = read_work(s, "combine_received");
   host.look = s.time("look");
   host.notice = s.time("notice");
   host.context_switch = s.time("context_switch");
@@ -57,17 +55,17 @@ host_costs read_host(json_section& s, source_list& sources) {
   return host;
 }
 
-adapter_costs read_adapter(json_section& s, source_list& sources) {
+adapter_costs read_adapter(json_section& s) {
   adapter_costs adapter;
-  s.section("posting", [&to = adapter.posting, &sources](json_section& in) {
+  s.section("posting", [&to = adapter.posting](json_section& in) {
     to.request = in.time("request");
     to.address = in.time("address");
     to.doorbell = in.time("doorbell");
     to.inline_bytes = in.bytes("inline_bytes");
     to.inline_copy = in.rate("inline_copy");
-    if (in.has("copy")) to.copy = read_work(in, "copy", sources);
-    if (in.has("copy_touched")) to.copy_touched = read_work(in, "copy_touched", sources);
-    if (in.has("reach")) to.reach = read_work(in, "reach", sources);
+    if (in.has("copy")) to.copy = read_work(in, "copy");
+    if (in.has("copy_touched")) to.copy_touched = read_work(in, "copy_touched");
+    if (in.has("reach")) to.reach = read_work(in, "reach");
     to.receive = in.time("receive");
     to.poll = in.time("poll");
     to.completion = in.time("completion");
@@ -144,9 +142,9 @@ topology read_shape(json_section& s) {
     shape.globals = whole("globals");
     return shape;
   }
-  throw json_fault{s.line(), fmt::format("\"{}\" is \"{}\", which has to be \"one switch\", \"fat tree\", "
-                                         "\"torus\" or \"dragonfly\"",
-                                         s.name("kind"), printable(kind, 64))};
+  s.file().refuse(s.node(), fmt::format("\"{}\" is \"{}\", which has to be \"one switch\", \"fat tree\", "
+                                        "\"torus\" or \"dragonfly\"",
+                                        s.name("kind"), printable(kind, 64)));
 }
 
 network_costs read_network(json_section& s) {
@@ -177,25 +175,24 @@ network_costs read_network(json_section& s) {
   return network;
 }
 
-machine read_all(const json_node& node) {
-  source_list sources;
-  json_section s{node, "", sources};
+machine read_all(machine_text file) {
+  json_section s{file.root(), "", file};
   machine all;
   all.name = s.text("machine");
   all.description = s.text("description");
   s.section("sources", [&](json_section& in) {
-    for (const auto& [key, value] : node.find("sources")->members) {
+    for (const auto& [key, value] : in.node().items()) {
       static_cast<void>(in.text(key));
-      sources.name(key);
+      file.add_source(key);
     }
   });
   all.hosts = static_cast<int>(s.count("hosts", 1, most_hosts));
   all.ranks_per_host = static_cast<int>(s.count("ranks_per_host", 1, 1 << 16));
-  s.section("host", [&](json_section& in) { all.host = read_host(in, sources); });
-  s.section("adapter", [&](json_section& in) { all.adapter = read_adapter(in, sources); });
+  s.section("host", [&](json_section& in) { all.host = read_host(in); });
+  s.section("adapter", [&](json_section& in) { all.adapter = read_adapter(in); });
   s.section("network", [&](json_section& in) { all.network = read_network(in); });
   s.end();
-  all.sources = std::move(sources).take();
+  all.sources = std::move(file).take_sources();
   return all;
 }
 
@@ -204,7 +201,7 @@ machine read_all(const json_node& node) {
 machine parse_machine(std::string_view text, const std::string& file) {
   detail::require_same_layouts();
   try {
-    auto all = read_all(parse_json(text));
+    auto all = read_all(machine_text{text});
     validate(all);
     return all;
   } catch (const json_fault& fault) {
