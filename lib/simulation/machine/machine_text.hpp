@@ -1,4 +1,4 @@
-// The text of a machine file: JSON values with their lines, which errors name, and the sources of its numbers.
+// The text of a machine file: JSON values with their lines, for errors, and the sources of its numbers.
 #pragma once
 
 #include <nlohmann/json.hpp>
