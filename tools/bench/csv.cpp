@@ -1,9 +1,9 @@
-#include "csv.hpp"
-
 #include <algorithm>
 #include <iterator>
 
 #include <fmt/format.h>
+
+#include "output.hpp"
 
 namespace bench {
 namespace {

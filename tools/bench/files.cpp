@@ -8,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
-#include "csv.hpp"
 #include "output.hpp"
 #include "plotter.hpp"
 #include "replaced_file.hpp"

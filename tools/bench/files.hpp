@@ -34,4 +34,10 @@ bool can_write(const files& f, const std::string& program, chorale::bench::team&
 /// @throws std::exception as above, for the first that failed.
 void write_files(const files& f, const std::vector<named_result>& all);
 
+/// chorale-bench --from: prints the rows of these files, results of earlier runs, perhaps of other machines;
+/// only those of `operations` if given. Writes the requested files.
+/// @throws std::runtime_error naming what is wrong.
+void show_again(const std::vector<std::string>& from, const std::vector<std::string>& operations,
+                const files& f);
+
 }  // namespace bench

@@ -1,5 +1,3 @@
-#include "host_facts.hpp"
-
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "../../lib/core/system_files.hpp"
+#include "result.hpp"
 
 namespace bench {
 namespace {

@@ -11,7 +11,6 @@
 #include "../../lib/core/printable.hpp"
 #include "floor.hpp"
 #include "program.hpp"
-#include "shown_again.hpp"
 
 namespace {
 

@@ -1,5 +1,5 @@
-// The table and the JSON file, in the same format for both programs, so that `tools/measure compare` can read
-// both.
+// The table and the files in JSON and CSV, in the same format for both programs, so that
+// `tools/measure compare` can read both.
 #pragma once
 
 #include <cstdio>
@@ -23,7 +23,11 @@ void print_rows(const std::vector<row>& rows);
 std::string as_json(const run_result& all);
 /// A list of these, each with its "name".
 std::string as_json(const std::vector<named_result>& all);
-/// Writes a file of that text, whole or not at all.
+/// Comma-separated values, for spreadsheets and data frames: first the facts, each on a line that begins with
+/// '#'; then a header; then a line for each row, with exactly the numbers of the JSON file. Times are in
+/// microseconds. Missing values are empty. Texts are quoted as in RFC 4180.
+std::string as_csv(const run_result& all);
+/// Writes a file of that JSON text, whole or not at all.
 /// @throws std::system_error naming the file if it cannot be written.
 void write_file(const std::string& file, const nlohmann::ordered_json& all);
 

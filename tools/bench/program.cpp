@@ -11,7 +11,6 @@
 
 #include "../../lib/core/printable.hpp"
 #include "group_team.hpp"
-#include "host_facts.hpp"
 #include "session.hpp"
 #include "set_ups.hpp"
 #include "tune.hpp"

@@ -32,6 +32,13 @@ struct run_result {
   facts run = {};      ///< the command, and when it ran; empty in a simulation
 };
 
+/// Host, processor, cores, caches, memory, kernel, and whether the machine is a virtual one. Unknown facts
+/// are omitted.
+facts machine_facts();
+
+/// The command line, the settings of the environment, the date (UTC) and the load of the host.
+facts run_facts();
+
 /// Facts whose presence affects more than the printed text.
 inline constexpr std::pair<const char*, const char*> crowded_fact{"waiting",
                                                                   "ranks outnumber cores: yielding"};
@@ -44,6 +51,14 @@ struct named_result {
   std::string name;
   run_result what;
 };
+
+/// Reads the output of as_json; ignores unknown members.
+/// @throws std::runtime_error naming the file, the row and the error.
+run_result read_result(const std::string& file);
+
+/// Several results, each named by its file, or by its path if file names are equal. A single result has no
+/// name.
+std::vector<named_result> read_results(const std::vector<std::string>& names);
 
 /// The rows of a run without set-ups.
 std::vector<result_row> rows_of_result(const std::vector<row>& rows);

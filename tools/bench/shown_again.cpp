@@ -1,13 +1,11 @@
-#include "shown_again.hpp"
-
 #include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
+#include "files.hpp"
 #include "output.hpp"
-#include "read_result.hpp"
 
 namespace bench {
 namespace {

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
-#include "../bench/host_facts.hpp"
 #include "../bench/session.hpp"
 
 namespace bench {

@@ -16,7 +16,6 @@
 #include "../bench/replaced_file.hpp"
 #include "calibration/facts.hpp"
 #include "figure.hpp"
-#include "resources.hpp"
 
 namespace {
 

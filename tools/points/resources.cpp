@@ -1,6 +1,4 @@
 // The adapter resources of a rank on each transport, measured and by formula.
-#include "resources.hpp"
-
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -23,6 +21,7 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/output.hpp"
+#include "figure.hpp"
 
 namespace points {
 namespace {

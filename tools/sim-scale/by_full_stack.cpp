@@ -1,5 +1,3 @@
-#include "by_full_stack.hpp"
-
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

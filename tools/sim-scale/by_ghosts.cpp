@@ -1,5 +1,3 @@
-#include "by_ghosts.hpp"
-
 #include "../../lib/simulation/ghosts/shadow.hpp"
 #include "../../lib/simulation/ghosts/world.hpp"
 #include "trial.hpp"

@@ -1,9 +1,6 @@
 #include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/core/type_name.hpp>
 
-#include "by_full_stack.hpp"
-#include "by_ghosts.hpp"
-#include "models.hpp"
 #include "trial.hpp"
 
 namespace sim_scale {

@@ -1,10 +1,10 @@
-#include "heap.hpp"
-
 #include <algorithm>
 #include <cstdlib>
 #include <malloc.h>
 #include <new>
 #include <utility>
+
+#include "table.hpp"
 
 namespace {
 

@@ -16,7 +16,6 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/tune.hpp"
-#include "heap.hpp"
 #include "trial.hpp"
 
 namespace sim_scale {

@@ -5,12 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <vector>
 
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/algorithm/start.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/task.hpp>
+#include <chorale/transport/rc.hpp>
+
+#include "../../lib/simulation/ghosts/transport.hpp"
+#include "models.hpp"
 
 namespace sim_scale {
 
@@ -68,5 +73,17 @@ inline std::size_t room_for(chorale::operation what, int ranks, std::size_t byte
 inline chorale::call named(chorale::operation what, std::size_t bytes) noexcept {
   return {.what = what, .root = 0, .bytes = bytes};
 }
+
+/// Calls by ghosts and by the full stack, as of a `candidate`; they are begun by `begin`.
+using ghost_call = chorale::task<> (*)(chorale::simulation::ghosts::transport&, chorale::call_id, std::size_t,
+                                       std::span<std::byte>, std::span<std::byte>);
+std::vector<outcome> run_by_ghosts(const chorale::simulation::machine& on, int ranks, chorale::operation what,
+                                   const std::vector<std::size_t>& sizes, int calls, ghost_call begin);
+
+using full_call = chorale::task<> (*)(chorale::transport::rc&, chorale::call_id, std::size_t,
+                                      std::span<std::byte>, std::span<std::byte>);
+std::vector<outcome> run_by_full_stack(const chorale::simulation::machine& on, int ranks,
+                                       chorale::operation what, const std::vector<std::size_t>& sizes,
+                                       int calls, full_call begin);
 
 }  // namespace sim_scale

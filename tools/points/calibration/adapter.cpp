@@ -13,7 +13,6 @@
 #include "../wires.hpp"
 #include "facts.hpp"
 #include "line.hpp"
-#include "payloads.hpp"
 
 namespace points::calibration {
 namespace {

@@ -146,4 +146,8 @@ inline double until_complete(line& way, ibv_wr_opcode what, std::size_t bytes, u
   });
 }
 
+/// Measures payloads of ascending sizes: the time of copying on the core that posts them, and of using them
+/// on the other. Collective over the two ranks; the facts are rank 0's.
+void measure_payloads(const job& in, line& way, adapter_facts& found);
+
 }  // namespace points::calibration

@@ -1,5 +1,3 @@
-#include "payloads.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -11,6 +9,8 @@
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/bench/statistics.hpp>
 #include <chorale/core/reduction.hpp>
+
+#include "line.hpp"
 
 namespace points::calibration {
 namespace {
