@@ -158,20 +158,14 @@ TEST_CASE("a message stays where it is while later ones arrive", "[baseline]") {
 TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]") {
   auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
   c.deadline = std::chrono::seconds{20};
-  std::atomic<int> mismatches{0};
-  run_anywhere(3, [&](auto& group) {
-    baseline comm{group, c};
-    try {
-      if (comm.rank() == 1)
-        static_cast<void>(comm.allreduce(word{1}, chorale::sum));
-      else
-        comm.barrier();
+  const auto all = errors_of<baseline>(3, c, [](auto& comm) {
+    if (comm.rank() == 1)
+      static_cast<void>(comm.allreduce(word{1}, chorale::sum));
+    else
       comm.barrier();
-    } catch (const chorale::error& e) {
-      if (e.code() == errc::mismatch) ++mismatches;
-    }
+    comm.barrier();
   });
-  CHECK(mismatches == 3);
+  CHECK(count_of(all, errc::mismatch) == 3);
 }
 
 TEST_CASE("a message that was not received is detected by a signal of a later call", "[baseline]") {

@@ -9,6 +9,7 @@
 #include <chorale/verbs/device.hpp>
 
 #include "../support/anywhere.hpp"
+#include "../support/expect.hpp"
 #include "multicast_steps.hpp"
 
 using namespace inprocess;
@@ -57,11 +58,7 @@ TEST_CASE("a waiting rank notices a datagram that could not be sent, without sen
   }
   std::optional<chorale::error> seen;
   until([&] {
-    try {
-      all[0].engine().progress();
-    } catch (const chorale::error& e) {
-      seen = e;
-    }
+    seen = support::error_of([&] { all[0].engine().progress(); });
     return seen.has_value();
   });
   CHECK(seen->code() == chorale::errc::completion_failed);

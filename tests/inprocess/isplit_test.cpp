@@ -46,12 +46,8 @@ void check_part(const std::unique_ptr<Comm>& part, const std::vector<int>& membe
 
 template <class Action>
 std::error_code code_of(const Action& action) {
-  try {
-    action();
-  } catch (const error& e) {
-    return e.code();
-  }
-  return {};
+  const auto e = support::error_of(action);
+  return e ? e->code() : std::error_code{};
 }
 
 }  // namespace

@@ -63,28 +63,15 @@ void check_calls(meeting& comm) {
   check_calls(comm, counts);
 }
 
-/// The exception of each rank's call, and the ranks that it names.
-struct outcome {
-  std::optional<error> first;
-  [[nodiscard]] bool is(errc code, int rank) const {
-    return first && first->code() == code &&
-           std::find(first->ranks().begin(), first->ranks().end(), rank) != first->ranks().end();
-  }
-};
-template <class Body>
-std::vector<outcome> outcomes(int size, Body body) {
-  std::vector<outcome> all(static_cast<std::size_t>(size));
-  run_anywhere(size, [&](support::any_group& group) {
-    meeting comm{group, settings()};
-    try {
-      comm.barrier();
-      body(comm);
-      comm.barrier();
-    } catch (const error& e) {
-      all[static_cast<std::size_t>(group.rank())].first = e;
-    }
+/// All ranks have an error that names `odd`, of a call between two barriers.
+void check_mismatch(int odd, support::action<meeting> body) {
+  const auto all = errors_of<meeting>(4, settings(), [&](meeting& comm) {
+    comm.barrier();
+    body(comm);
+    comm.barrier();
   });
-  return all;
+  CHECK(count_of(all, errc::mismatch) == 4);
+  for (const auto& e : all) CHECK((e && support::names(*e, odd)));
 }
 
 /// Fails on the rank that comes last.
@@ -153,38 +140,25 @@ TEST_CASE("blocks read by other ranks arrive, and may be changed after the call"
 }
 
 TEST_CASE("a rank that makes a different call is named if addresses pass through slots", "[shared]") {
-  std::atomic<int> named{0};
-  run_anywhere(3, [&](support::any_group& group) {
-    auto with = settings();
-    with.zero_copy_bytes = 256;
-    reading_blocks comm{group, with};
+  auto with = settings();
+  with.zero_copy_bytes = 256;
+  const auto all = errors_of<reading_blocks>(3, with, [](auto& comm) {
     check_alltoall<std::uint64_t>(comm, 1000, seed());
     const std::size_t block = comm.rank() == 1 ? 500 : 400;
     std::vector<std::uint64_t> in(block * 3);
     std::vector<std::uint64_t> out(in.size());
-    try {
-      comm.alltoall(std::span<const std::uint64_t>{in}, std::span{out});
-      comm.barrier();
-    } catch (const error& e) {
-      if (e.code() == errc::mismatch) ++named;
-    }
+    comm.alltoall(std::span<const std::uint64_t>{in}, std::span{out});
+    comm.barrier();
   });
-  CHECK(named == 3);
+  CHECK(count_of(all, errc::mismatch) == 3);
 }
 
 TEST_CASE("a rank that leaves ends waits if addresses pass through slots", "[shared]") {
-  std::atomic<int> lost{0};
-  run_anywhere(4, [&](support::any_group& group) {
-    reading_blocks comm{group, settings()};
+  const auto all = errors_of<reading_blocks>(4, settings(), [](auto& comm) {
     check_alltoall<std::uint64_t>(comm, 30000, seed());
-    if (comm.rank() == 2) return;
-    try {
-      check_alltoall<std::uint64_t>(comm, 30000, seed());
-    } catch (const error& e) {
-      if (e.code() == errc::peer_lost) ++lost;
-    }
+    if (comm.rank() != 2) check_alltoall<std::uint64_t>(comm, 30000, seed());
   });
-  CHECK(lost == 3);
+  CHECK(count_of(all, errc::peer_lost) == 3);
 }
 
 TEST_CASE("parts of a communicator have separate slots", "[shared]") {
@@ -201,36 +175,32 @@ TEST_CASE("parts of a communicator have separate slots", "[shared]") {
 TEST_CASE("the last arriver names the rank that makes a different call", "[shared]") {
   constexpr int odd = 1;
   SECTION("of another size") {
-    const auto all = outcomes(4, [](meeting& comm) {
+    check_mismatch(odd, [](meeting& comm) {
       std::vector<int> data(comm.rank() == odd ? 3 : 2);
       comm.allreduce(std::span{data});
     });
-    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
   }
   SECTION("another operation") {
-    const auto all = outcomes(4, [](meeting& comm) {
+    check_mismatch(odd, [](meeting& comm) {
       if (comm.rank() == odd)
         comm.barrier();
       else
         static_cast<void>(comm.allreduce(1));
     });
-    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
   }
   SECTION("of another size, in slots for long messages") {
-    const auto all = outcomes(4, [](meeting& comm) {
+    check_mismatch(odd, [](meeting& comm) {
       std::vector<int> data(comm.rank() == odd ? 30'000 : 2);
       comm.broadcast(data, 3);
     });
-    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
   }
   SECTION("one that uses no slots") {
-    const auto all = outcomes(4, [](meeting& comm) {
+    check_mismatch(odd, [](meeting& comm) {
       if (comm.rank() == odd)
         static_cast<void>(comm.scan(1));
       else
         comm.barrier();
     });
-    for (const auto& o : all) CHECK(o.is(errc::mismatch, odd));
   }
 }
 
@@ -275,34 +245,20 @@ TEST_CASE("an operator that throws in its share of a long message fails the call
 }
 
 TEST_CASE("a rank that has left ends waits for its slot", "[shared]") {
-  std::atomic<int> lost{0};
-  run_anywhere(3, [&](support::any_group& group) {
-    meeting comm{group, settings()};
+  const auto all = errors_of<meeting>(3, settings(), [](auto& comm) {
     comm.barrier();
-    if (comm.rank() == 0) return;
-    try {
-      comm.barrier();
-    } catch (const error& e) {
-      if (e.code() == errc::peer_lost) ++lost;
-    }
+    if (comm.rank() != 0) comm.barrier();
   });
-  CHECK(lost == 2);
+  CHECK(count_of(all, errc::peer_lost) == 2);
 }
 
 TEST_CASE("a rank that leaves between long messages ends waits for its slot", "[shared]") {
-  std::atomic<int> lost{0};
-  run_anywhere(4, [&](support::any_group& group) {
-    meeting comm{group, settings()};
+  const auto all = errors_of<meeting>(4, settings(), [](auto& comm) {
     check_alltoall<std::uint64_t>(comm, 30000, seed());
     check_broadcast<std::uint64_t>(comm, 30000, 1, seed());
-    if (comm.rank() == 2) return;
-    try {
-      check_alltoall<std::uint64_t>(comm, 30000, seed());
-    } catch (const error& e) {
-      if (e.code() == errc::peer_lost) ++lost;
-    }
+    if (comm.rank() != 2) check_alltoall<std::uint64_t>(comm, 30000, seed());
   });
-  CHECK(lost == 3);
+  CHECK(count_of(all, errc::peer_lost) == 3);
 }
 
 TEST_CASE("a nonblocking call learns that a rank has left, though the one it waited for first computes",
@@ -326,12 +282,8 @@ TEST_CASE("a nonblocking call learns that a rank has left, though the one it wai
     // Rank 0 has waited for rank 1 first, which is in the call but makes no progress meanwhile.
     if (comm.rank() == 1) wait_for(has_heard);
     wait_for(is_gone);
-    try {
-      call.wait();
-    } catch (const error& e) {
-      const auto& named = e.ranks();
-      if (e.code() == errc::peer_lost && std::find(named.begin(), named.end(), 2) != named.end()) ++lost;
-    }
+    const auto e = support::error_of([&] { call.wait(); });
+    if (e && e->code() == errc::peer_lost && support::names(*e, 2)) ++lost;
     has_heard = true;
   });
   CHECK(lost == 2);

@@ -97,11 +97,9 @@ std::vector<std::optional<chorale::error>> refusals(int size, const Second& seco
   std::vector<std::optional<chorale::error>> seen(static_cast<std::size_t>(size));
   run_anywhere(size, [&](auto& group) {
     two_rails_parts::second = second(group.rank());
-    try {
-      over_two_rails comm{group, settings()};
-    } catch (const chorale::error& e) {
-      seen[static_cast<std::size_t>(group.rank())] = e;
-    }
+    seen[static_cast<std::size_t>(group.rank())] = support::error_of([&] {
+      over_two_rails{group, settings()};
+    });
     two_rails_parts::second = {{.device = support::test_device()}};
   });
   return seen;

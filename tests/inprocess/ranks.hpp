@@ -1,10 +1,13 @@
 // Ranks of one process, as threads on the software device or in virtual time, and their failures.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <mutex>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -21,6 +24,7 @@ using support::expect;
 using support::gate;
 using support::instrumented;
 using support::left_out_in_virtual_time;
+using support::refused;
 using support::run_anywhere;
 using support::seed;
 using support::threads_watched;
@@ -63,6 +67,23 @@ void run_ranks(int size, const chorale::config& c, support::action<Comm> body) {
   });
   INFO(size << " ranks, seed " << seed() << ":\n" << complaints);
   CHECK(complaints.empty());
+}
+
+/// The error of `body(comm)` on each of `size` ranks, whose communicators end thereafter.
+template <class Comm>
+std::vector<std::optional<chorale::error>> errors_of(int size, const chorale::config& c,
+                                                     support::action<Comm> body) {
+  std::vector<std::optional<chorale::error>> all(static_cast<std::size_t>(size));
+  run_anywhere(size, [&](support::any_group& group) {
+    Comm comm{group, c};
+    all[static_cast<std::size_t>(group.rank())] = support::error_of([&] { body(comm); });
+  });
+  return all;
+}
+
+/// How many ranks have an error of that code.
+inline auto count_of(const std::vector<std::optional<chorale::error>>& all, chorale::errc code) {
+  return std::count_if(all.begin(), all.end(), [code](const auto& e) { return e && e->code() == code; });
 }
 
 }  // namespace inprocess

@@ -26,13 +26,9 @@ constexpr std::uint64_t of_somebody_else = 0xfeedfacecafebeef;
 /// The text of the errc::misuse that `call` throws.
 template <class Call>
 std::string refusal(Call&& call) {
-  try {
-    call();
-  } catch (const chorale::error& e) {
-    if (e.code() == errc::misuse) return e.what();
-    throw;
-  }
-  throw std::runtime_error("not refused");
+  const auto e = support::error_of(call);
+  support::expect(e && e->code() == errc::misuse, e ? e->what() : "not refused");
+  return e->what();
 }
 
 void expect_in(const std::string& text, const std::vector<std::string>& words) {
@@ -81,12 +77,8 @@ TEMPLATE_TEST_CASE("a plan is refused the arguments that its call is refused", "
     std::vector<int> data(4), longer(5);
     const std::span<int> nowhere{static_cast<int*>(nullptr), 3};
     const auto refused = [](auto&& make) {
-      try {
-        static_cast<void>(make());
-      } catch (const chorale::error& e) {
-        return e.code() == errc::invalid_argument;
-      }
-      return false;
+      const auto e = support::error_of([&] { static_cast<void>(make()); });
+      return e && e->code() == errc::invalid_argument;
     };
     misuse::expect(refused([&] { return comm.plan_broadcast(data, 2); }), "a root that is not there");
     misuse::expect(refused([&] { return comm.plan_broadcast(nowhere); }), "elements at no address");
@@ -149,11 +141,8 @@ TEMPLATE_TEST_CASE("a plan outlives its communicator, and cannot be started then
                 {"the plan of allreduce of 160000 bytes on rank " + std::to_string(comm.rank()),
                  "its communicator has ended"});
       // It was completed, or withdrawn if the others had left before.
-      try {
-        running.wait();
-      } catch (const chorale::error& e) {
-        misuse::expect(e.code() == errc::poisoned || e.code() == errc::peer_lost, e.what());
-      }
+      if (const auto e = support::error_of([&] { running.wait(); }))
+        misuse::expect(e->code() == errc::poisoned || e->code() == errc::peer_lost, e->what());
       expect_in(refusal([&] { running.run(); }), {"its communicator has ended"});
     }));
   }
@@ -189,11 +178,8 @@ TEMPLATE_TEST_CASE("a plan is started inside a call of its communicator", "[misu
     plan barrier = comm.plan_barrier();
     bool refused = false;
     const auto add = [&](int a, int b) {
-      try {
-        barrier.start();
-      } catch (const chorale::error& e) {
-        refused = refused || e.code() == errc::misuse;
-      }
+      const auto e = support::error_of([&] { barrier.start(); });
+      refused = refused || (e && e->code() == errc::misuse);
       return a + b;
     };
     // Evaluated on at least one rank with every algorithm.
@@ -213,13 +199,7 @@ TEST_CASE("a plan in another thread", "[misuse]") {
     plan second = comm.plan_barrier();
     if (comm.rank() == 0) {
       first.start();
-      std::thread{[&] {
-        try {
-          second.start();
-        } catch (const chorale::error& e) {
-          said = e.what();
-        }
-      }}.join();
+      std::thread{[&] { said = support::thrown_by([&] { second.start(); }); }}.join();
       tried = true;
       first.wait();
     } else {

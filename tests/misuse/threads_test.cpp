@@ -17,13 +17,7 @@ namespace {
 template <class Body>
 std::optional<chorale::error> on_another_thread(Body&& body) {
   std::optional<chorale::error> failure;
-  std::thread{[&] {
-    try {
-      body();
-    } catch (const chorale::error& e) {
-      failure.emplace(e);
-    }
-  }}.join();
+  std::thread{[&] { failure = support::error_of(body); }}.join();
   return failure;
 }
 

@@ -1,12 +1,16 @@
 // What ranks of a test expect: assertions of the test framework are not thread-safe.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/error.hpp>
 
 #include "instrumented.hpp"
 
@@ -38,6 +42,33 @@ std::string thrown_by(F&& f) {
     return e.what();
   }
   return "nothing";
+}
+
+/// @returns the error that `f` throws, if it throws one.
+template <class F>
+std::optional<chorale::error> error_of(F&& f) {
+  try {
+    f();
+  } catch (const chorale::error& e) {
+    return e;
+  }
+  return std::nullopt;
+}
+
+/// Whether an error names a rank.
+inline bool names(const chorale::error& e, int rank) {
+  return std::find(e.ranks().begin(), e.ranks().end(), rank) != e.ranks().end();
+}
+
+/// `f` must throw an error of `code` whose text has all of `words`.
+template <class F>
+void refused(chorale::errc code, const std::vector<std::string>& words, F&& f) {
+  const auto e = support::error_of(f);
+  expect(e.has_value(), "not refused: " + (words.empty() ? std::string{} : words.front()));
+  const std::string text = e->what();
+  expect(e->code() == code, "refused with another code: " + text);
+  for (const std::string& word : words)
+    expect(text.find(word) != std::string::npos, "'" + word + "' is missing in: " + text);
 }
 
 }  // namespace support
