@@ -80,12 +80,30 @@ inline std::string describe(const outcomes& all) {
   return text;
 }
 
+inline void check_none_fails(const outcomes& all) {
+  INFO(describe(all));
+  for (const auto& one : all) CHECK(!one.failed());
+}
 inline void check_all_right(const outcomes& all) {
+  misuse::check_none_fails(all);
+  INFO(describe(all));
+  for (const auto& one : all) CHECK(!one.later);
+}
+/// Every rank has an error of `code` whose text has all of `words`.
+inline void check_all_fail(const outcomes& all, chorale::errc code,
+                           const std::vector<std::string>& words = {}) {
   INFO(describe(all));
   for (const auto& one : all) {
-    CHECK(!one.failed());
-    CHECK(!one.later);
+    CHECK(one.is(code));
+    CHECK(one.says(words));
   }
+}
+/// The same of a call that has sent nothing: the barrier afterwards succeeds.
+inline void check_all_refused(const outcomes& all, chorale::errc code,
+                              const std::vector<std::string>& words) {
+  misuse::check_all_fail(all, code, words);
+  INFO(describe(all));
+  for (const auto& one : all) CHECK(!one.later);
 }
 
 /// Each of `size` ranks makes a `Comm`, runs `body(comm)`, and then tries a barrier, so that a rank without

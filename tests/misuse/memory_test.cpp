@@ -17,12 +17,7 @@ template <class Transport, class Call>
 void check_refused(const std::vector<std::string>& words, Call&& call) {
   for (const int size : misuse::group_sizes) {
     const auto all = misuse::run<Transport>(size, call);
-    INFO(misuse::describe(all));
-    for (const auto& one : all) {
-      CHECK(one.is(errc::invalid_argument));
-      CHECK(one.says(words));
-      CHECK_FALSE(one.later);
-    }
+    misuse::check_all_refused(all, errc::invalid_argument, words);
   }
 }
 
@@ -107,8 +102,7 @@ TEMPLATE_TEST_CASE("no elements at no address are all right", "[misuse]", MISUSE
     c.allgather(nowhere(0), nowhere(0));
     c.exchange({chorale::to(chorale::nobody, nowhere(2))}, {});
   });
-  INFO(misuse::describe(all));
-  for (const auto& one : all) CHECK_FALSE(one.failed());
+  misuse::check_none_fails(all);
 }
 
 TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUSE_TRANSPORTS) {
@@ -142,8 +136,7 @@ TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUS
                  std::vector<std::size_t>{2, 2, 2, 2});
     if (out[2] != 1) throw std::runtime_error("allgatherv is wrong");
   });
-  INFO(misuse::describe(all));
-  for (const auto& one : all) CHECK_FALSE(one.failed());
+  misuse::check_none_fails(all);
 }
 
 TEST_CASE("errors give sizes in elements if there is no buffer", "[misuse]") {
@@ -180,9 +173,5 @@ TEST_CASE("the error of a window with a negative size gives the size", "[misuse]
   const auto all = misuse::run<chorale::transport::rc>(2, [](auto& c) {
     chorale::window<int, std::remove_reference_t<decltype(c)>> w{c, -3};
   });
-  INFO(misuse::describe(all));
-  for (const auto& one : all) {
-    CHECK(one.is(errc::invalid_argument));
-    CHECK(one.says({"window on rank ", "-3 elements"}));
-  }
+  misuse::check_all_fail(all, errc::invalid_argument, {"window on rank ", "-3 elements"});
 }

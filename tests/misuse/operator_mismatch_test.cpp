@@ -40,11 +40,7 @@ TEMPLATE_TEST_CASE("functions of one type have the names that they are given", "
       static_cast<void>(comm.rank() == 0 ? comm.allreduce(2, named<"larger">(&larger))
                                          : comm.allreduce(2, named<"smaller">(&smaller)));
     });
-    INFO(misuse::describe(wrong));
-    for (const auto& one : wrong) {
-      CHECK(one.is(errc::mismatch));
-      CHECK(one.says({"user operator 'larger'", "user operator 'smaller'"}));
-    }
+    misuse::check_all_fail(wrong, errc::mismatch, {"user operator 'larger'", "user operator 'smaller'"});
   }
 }
 

@@ -165,11 +165,7 @@ TEMPLATE_TEST_CASE("a plan of a failed communicator says why", "[misuse]", MISUS
     misuse::expect(comm.transport().is_poisoned(), "ranks that start different calls fail");
     sum.start();
   });
-  INFO(misuse::describe(all));
-  for (const auto& one : all) {
-    CHECK(one.is(errc::poisoned));
-    CHECK(one.says({"allreduce", "broadcast"}));
-  }
+  misuse::check_all_fail(all, errc::poisoned, {"allreduce", "broadcast"});
 }
 
 TEMPLATE_TEST_CASE("a plan is started inside a call of its communicator", "[misuse]", MISUSE_TRANSPORTS) {

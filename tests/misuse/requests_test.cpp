@@ -176,8 +176,7 @@ TEMPLATE_TEST_CASE("a request that is dropped waits for its call", "[misuse][req
         throw std::runtime_error("a dropped call is not over");
     }
   });
-  INFO(misuse::describe(outcomes));
-  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+  misuse::check_none_fails(outcomes);
 }
 
 TEMPLATE_TEST_CASE("a request that is dropped while a peer stays away", "[misuse][requests]",
@@ -267,11 +266,7 @@ TEMPLATE_TEST_CASE("a request that is dropped inside a call of its communicator"
     if (has_dropped && two != 2) throw std::runtime_error("the dropped call has touched its buffer");
     comm.barrier();
   });
-  INFO(misuse::describe(outcomes));
-  for (const auto& one : outcomes) {
-    CHECK(one.is(errc::poisoned));
-    CHECK(one.says({"was destroyed on rank"}));
-  }
+  misuse::check_all_fail(outcomes, errc::poisoned, {"was destroyed on rank"});
 }
 
 TEMPLATE_TEST_CASE("assigning to a pending request brings its call to an end", "[misuse][requests]",
@@ -297,8 +292,7 @@ TEMPLATE_TEST_CASE("assigning to a pending request brings its call to an end", "
       throw std::runtime_error("cleared, and the calls are not over");
     comm.barrier();
   });
-  INFO(misuse::describe(outcomes));
-  for (const auto& one : outcomes) CHECK_FALSE(one.failed());
+  misuse::check_none_fails(outcomes);
 }
 
 TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse][requests]",

@@ -66,8 +66,7 @@ TEMPLATE_TEST_CASE("programs that poll are told of a stall", "[misuse][stalls]",
         if (value != 3) throw std::runtime_error("the result is wrong");
       });
     }();
-    INFO(misuse::describe(all));
-    for (const auto& one : all) CHECK_FALSE(one.failed());
+    misuse::check_none_fails(all);
     CHECK(reports[0] > 0);
     CHECK(reports[1] > 0);
     CHECK(right);
@@ -131,8 +130,7 @@ TEMPLATE_TEST_CASE("a rank that has asked once and then computes does not count 
       comm.barrier();
     });
   }();
-  INFO(misuse::describe(all));
-  for (const auto& one : all) CHECK_FALSE(one.failed());
+  misuse::check_none_fails(all);
   CHECK(reported);
   CHECK_FALSE(waits);
 }
