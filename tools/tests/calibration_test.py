@@ -1,44 +1,38 @@
 #!/usr/bin/env python3
 """A calibrated machine is one that chorale-sim can simulate. Usage: calibration_test.py POINTS SIM MPIRUN"""
 import json
-import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import running  # noqa: E402
 
 POINTS, SIM, MPIRUN = sys.argv[1:4]
 
 
-def run(*words):
-    environment = {**os.environ, "CHORALE_DEVICE": "soft0"}
-    return subprocess.run([*map(str, words)], env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=800, check=False)
-
-
 def on(ranks, *words):
-    return run(MPIRUN, "--oversubscribe", "--allow-run-as-root", "-n", ranks, POINTS, "calibrate", *words)
+    return running.run(MPIRUN, "--oversubscribe", "-n", ranks, POINTS, "calibrate", *words)
 
 
-class Calibration(unittest.TestCase):
+class Calibration(running.InFolder):
     def test_what_it_writes_can_be_simulated(self):
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "here.json"
-            done = on(2, "--machine", file)
-            self.assertEqual(done.returncode, 0, done.stderr)
-            machine = json.loads(file.read_text(encoding="utf-8"))
-            self.assertEqual(machine["machine"], "here")
-            self.assertIn("soft0", machine["description"])
-            # A store that another core has seen has taken some time, and no core copies a terabyte a second.
-            self.assertGreater(machine["host"]["notice"]["ns"], 0)
-            for step in machine["host"]["copy"] + machine["host"]["combine"]:
-                self.assertLessEqual(step["rate"]["MB/s"], 1e6)
-                self.assertGreater(step["rate"]["MB/s"], 0)
-            done = run(SIM, "barrier", "allreduce", "--machine", file, "--ranks", 2, "--ranks-per-host", 2, "--sizes",
-                       "8,64K", "--check")
-            self.assertEqual(done.returncode, 0, done.stderr)
-            self.assertNotIn("WRONG", done.stdout)
+        file = self.folder / "here.json"
+        done = on(2, "--machine", file)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        machine = json.loads(file.read_text(encoding="utf-8"))
+        self.assertEqual(machine["machine"], "here")
+        self.assertIn("soft0", machine["description"])
+        # A store that another core has seen has taken some time, and no core copies a terabyte a second.
+        self.assertGreater(machine["host"]["notice"]["ns"], 0)
+        for step in machine["host"]["copy"] + machine["host"]["combine"]:
+            self.assertLessEqual(step["rate"]["MB/s"], 1e6)
+            self.assertGreater(step["rate"]["MB/s"], 0)
+        done = running.run(SIM, "barrier", "allreduce", "--machine", file, "--ranks", 2, "--ranks-per-host", 2, "--sizes",
+                   "8,64K", "--check")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertNotIn("WRONG", done.stdout)
 
     def test_mistakes(self):
         self.assertEqual(on(2).returncode, 2)

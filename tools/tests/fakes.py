@@ -3,8 +3,8 @@ valgrind."""
 
 import pathlib
 import stat
-import tempfile
-import unittest
+
+import running
 
 # Both programs: each operation takes 10 us, times a factor; what goes wrong is in BEHAVIOUR, and where, in WHERE.
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
@@ -104,13 +104,8 @@ fi
 }
 
 
-class Faked(unittest.TestCase):
+class Faked(running.InFolder):
     """Programs that are not real come first."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
     def write(self, name, text):
         """A program."""

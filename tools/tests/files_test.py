@@ -4,44 +4,31 @@ import csv
 import json
 import os
 import pathlib
-import subprocess
 import sys
-import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import running  # noqa: E402
+from running import QUICK  # noqa: E402
+
 BENCH, MPIRUN = os.path.abspath(sys.argv[1]), sys.argv[2]
-QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
 COLUMNS = {"median_us": "median", "p10_us": "p10", "p90_us": "p90", "p99_us": "p99", "min_us": "min", "max_us": "max", "wall_us": "wall",
            "floor_us": "floor"}
 
 
-class Files(unittest.TestCase):
+class Files(running.InFolder):
     """A folder, and runs of chorale-bench in it."""
-
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
 
     def bench(self, *words, ranks=1, **variables):
         """A run."""
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-        environment.update(CHORALE_DEVICE="soft0", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", **variables)
-        launcher = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", str(ranks)]
-        return subprocess.run([*launcher, BENCH, *QUICK, *words], env=environment, cwd=self.folder, stdin=subprocess.DEVNULL,
-                              capture_output=True, text=True, timeout=400, check=False)
+        return running.run(*self.launched(MPIRUN, ranks), BENCH, *QUICK, *words, cwd=self.folder, **variables)
 
     def measured(self, *words, **how):
         """A run that must succeed."""
         done = self.bench(*words, **how)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
-
-    def several(self):
-        """A number of ranks."""
-        if MPIRUN == "none":
-            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
-        return 3
 
     def json(self, name):
         """A result."""
@@ -77,7 +64,7 @@ class Csv(Files):
                          [(f"standard, {memory}", "1000") for memory in ("one buffer", "8 in turns", "8 fresh")])
 
     def test_several(self):
-        self.measured("--floor", "allreduce", "--sizes", "8,1000", "--json", "o.json", "--csv", "o.csv", ranks=self.several())
+        self.measured("--floor", "allreduce", "--sizes", "8,1000", "--json", "o.json", "--csv", "o.csv", ranks=3)
         self.assertEqual([(row["operation"], row["bytes"], row["ranks"]) for row in self.same("o.csv", self.json("o.json"))],
                          [("allreduce", "8", "3"), ("allreduce", "1000", "3")])
 
@@ -106,7 +93,7 @@ class Csv(Files):
     def test_files_that_cannot_be_written(self):
         """That is said before anything is measured, by one rank, and nothing is left behind."""
         (self.folder / "old.json").write_text("old", encoding="utf-8")
-        for ranks in (1, self.several()):
+        for ranks in (1, 3):
             done = self.bench("allreduce", "--json", "old.json", "--csv", "nowhere/o.csv", ranks=ranks)
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr.count("cannot write nowhere/o.csv: No such file or directory"), 1, done.stderr)

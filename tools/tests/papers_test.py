@@ -10,15 +10,15 @@ import signal
 import stat
 import subprocess
 import sys
-import tempfile
 import time
 import unittest
 from importlib.machinery import SourceFileLoader
 
 sys.dont_write_bytecode = True
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(TOOLS))
+sys.path[:0] = [str(TOOLS), str(TOOLS / "tests")]
 
+import running  # noqa: E402
 from papers_figures import catalogue, figure, launch, measure, plot, report  # noqa: E402
 
 papers = importlib.util.module_from_spec(
@@ -78,13 +78,11 @@ def one_figure(name="P1.1", set_ups=(BARRIER,), x="ranks", **more):
     return figure.Figure(name, "made up", "P1 section 6", set_ups, x, **more)
 
 
-class Fakes(unittest.TestCase):
+class Fakes(running.InFolder):
     """Programs that stand in."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         (self.folder / "tools").mkdir()
         for name, text in (("chorale-bench", BENCH), ("queues", PROGRAM), ("papers-model", MODEL)):
             path = self.folder / "tools" / name

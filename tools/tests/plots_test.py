@@ -3,24 +3,22 @@
 import os
 import pathlib
 import sys
-import tempfile
 import unittest
 import unittest.mock
 import xml.etree.ElementTree
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]
 
+import running  # noqa: E402
 from plots import gnuplot, lean, timeline  # noqa: E402
 
 
-class Gnuplot(unittest.TestCase):
+class Gnuplot(running.InFolder):
     """gnuplot as it is installed, and one that fails."""
 
     def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
+        super().setUp()
         self.picture = self.folder / "picture.svg"
 
     def stand_in(self, body):

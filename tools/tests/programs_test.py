@@ -4,25 +4,16 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent))
+sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]
+import running  # noqa: E402
 from papers_figures import catalogue  # noqa: E402
+from running import QUICK, run  # noqa: E402
 
 INFO, BENCH, MPIRUN = sys.argv[1:4]
-QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
-
-
-def run(*command, **variables):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-    environment.update(CHORALE_DEVICE="soft0", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    environment.update(variables)
-    return subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
-                          timeout=250, check=False)
 
 
 class Info(unittest.TestCase):
@@ -81,10 +72,10 @@ def in_mount_namespace(script):
     return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh"]
 
 
-class Check(unittest.TestCase):
+class Check(running.InFolder):
     def setUp(self):
-        if MPIRUN == "none":
-            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
+        super().setUp()
+        self.launched(MPIRUN, 2)
 
     def check(self, *before, **variables):
         """Whether a job could run here, and what was found, by subject; what was found last of each."""
@@ -169,25 +160,24 @@ class Check(unittest.TestCase):
         self.assertIn("`ulimit -l unlimited` where the ranks are started", found["locked memory"]["remedy"])
 
     def test_no_launcher(self):
-        with tempfile.TemporaryDirectory() as folder:
-            well, found = self.check(PATH=folder)
+        well, found = self.check(PATH=str(self.folder))
+        self.assertFalse(well)
+        self.assertEqual(found["launcher"]["says"], "neither mpirun, prterun nor srun is on PATH: only one rank can run")
+        self.assertIn("`apt install openmpi-bin`", found["launcher"]["remedy"])
+        other = self.folder / "mpirun"
+        for script, said in (("echo HYDRA build details", "is neither Open MPI's nor PRRTE's"),
+                             ("test $1 = --version && echo 'mpirun (Open MPI) 9.9' || { echo 'no \x1b[31mslots'; exit 3; }",
+                              "could not run two ranks: exit status 3: no \\x1b[31mslots"),
+                             ("test $1 = --version && echo 'mpirun (Open MPI) 9.9'", "could not run two ranks")):
+            other.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
+            other.chmod(0o755)
+            well, found = self.check(PATH=str(self.folder))
             self.assertFalse(well)
-            self.assertEqual(found["launcher"]["says"], "neither mpirun, prterun nor srun is on PATH: only one rank can run")
-            self.assertIn("`apt install openmpi-bin`", found["launcher"]["remedy"])
-            other = pathlib.Path(folder) / "mpirun"
-            for script, said in (("echo HYDRA build details", "is neither Open MPI's nor PRRTE's"),
-                                 ("test $1 = --version && echo 'mpirun (Open MPI) 9.9' || { echo 'no \x1b[31mslots'; exit 3; }",
-                                  "could not run two ranks: exit status 3: no \\x1b[31mslots"),
-                                 ("test $1 = --version && echo 'mpirun (Open MPI) 9.9'", "could not run two ranks")):
-                other.write_text(f"#!/bin/sh\n{script}\n", encoding="utf-8")
-                other.chmod(0o755)
-                well, found = self.check(PATH=folder)
-                self.assertFalse(well)
-                self.assertIn(said, found["launcher"]["says"])
-            other.unlink()
-            (pathlib.Path(folder) / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...'\necho pmix_v4\n", encoding="utf-8")
-            (pathlib.Path(folder) / "srun").chmod(0o755)
-            self.assertIn("has pmix_v4", self.check(PATH=folder)[1]["launcher"]["says"])
+            self.assertIn(said, found["launcher"]["says"])
+        other.unlink()
+        (self.folder / "srun").write_text("#!/bin/sh\necho 'MPI plugin types are...'\necho pmix_v4\n", encoding="utf-8")
+        (self.folder / "srun").chmod(0o755)
+        self.assertIn("has pmix_v4", self.check(PATH=str(self.folder))[1]["launcher"]["says"])
 
     def test_launcher_without_pmix(self):
         well, found = self.check(PMI_SIZE="4", PMI_RANK="0")
@@ -213,21 +203,10 @@ class Check(unittest.TestCase):
         self.assertEqual(found["/proc"]["remedy"], "`mount -t proc proc /proc`")
 
 
-class Bench(unittest.TestCase):
+class Bench(running.InFolder):
     def measure(self, ranks, *arguments):
-        """The JSON of a run that must succeed."""
-        launcher = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", str(ranks)]
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "result.json"
-            done = run(*launcher, BENCH, *QUICK, *arguments, "--json", str(file))
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertNotIn("WRONG", done.stdout)
-            return json.loads(file.read_text(encoding="utf-8")), done.stdout
-
-    def several(self):
-        if MPIRUN == "none":
-            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
-        return 3
+        """(JSON, table) of a run that must succeed."""
+        return self.result(*self.launched(MPIRUN, ranks), BENCH, *QUICK, *arguments)
 
     def listed(self):
         lines = run(BENCH, "--list").stdout.splitlines()[1:]
@@ -244,8 +223,7 @@ class Bench(unittest.TestCase):
                                              for b in (4, 8, 16)])
 
     def test_every_algorithm_on_every_transport(self):
-        ranks = self.several()
-        told, _ = self.measure(ranks, "--check", "--algorithms", "--transport", "rc,rc_send_receive,ud,ud_rdma,hybrid",
+        told, _ = self.measure(3, "--check", "--algorithms", "--transport", "rc,rc_send_receive,ud,ud_rdma,hybrid",
                                "--min-bytes", "20000",
                                "--max-bytes", "20000")
         self.assertEqual({(row["operation"], row["transport"], row["algorithm"]) for row in told["rows"]}, self.listed())
@@ -257,46 +235,43 @@ class Bench(unittest.TestCase):
             self.assertLessEqual(row["min"], row["max"], row)
 
     def test_tuning(self):
-        ranks = self.several()
         chosen_among = {"ring", "recursive_doubling", "bruck", "direct", "last_arriver"}
-        with tempfile.TemporaryDirectory() as folder:
-            table = pathlib.Path(folder) / "table.json"
-            tune = [MPIRUN, "--oversubscribe", "-n", str(ranks), BENCH, *QUICK, "allgather", "--table", str(table)]
-            for sizes in ("8,1000", "8"):
-                done = run(*tune, "--sizes", sizes)
-                self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-                rows = json.loads(table.read_text(encoding="utf-8"))["tuning"]
-                self.assertEqual([row["bytes"] for row in rows], [int(size) for size in sizes.split(",")])
-                for row in rows:
-                    self.assertEqual((row["operation"], row["transport"], row["ranks"]), ("allgather", "rc", ranks))
-                    self.assertEqual(set(row["microseconds"]), chosen_among)
-            best = min(chosen_among, key=rows[0]["microseconds"].get)
-            done = run(*tune[:4], BENCH, *QUICK, "allgather", "--sizes", "8", CHORALE_TUNING=str(table),
-                       CHORALE_EXPLAIN="1")
+        table = self.folder / "table.json"
+        tune = [*self.launched(MPIRUN, 3), BENCH, *QUICK, "allgather", "--table", str(table)]
+        for sizes in ("8,1000", "8"):
+            done = run(*tune, "--sizes", sizes)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertIn(f"ranks over rc: {best}: ", done.stderr)
-            self.assertIn(str(table), done.stderr)
+            rows = json.loads(table.read_text(encoding="utf-8"))["tuning"]
+            self.assertEqual([row["bytes"] for row in rows], [int(size) for size in sizes.split(",")])
+            for row in rows:
+                self.assertEqual((row["operation"], row["transport"], row["ranks"]), ("allgather", "rc", 3))
+                self.assertEqual(set(row["microseconds"]), chosen_among)
+        best = min(chosen_among, key=rows[0]["microseconds"].get)
+        done = run(*tune[:4], BENCH, *QUICK, "allgather", "--sizes", "8", CHORALE_TUNING=str(table),
+                   CHORALE_EXPLAIN="1")
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertIn(f"ranks over rc: {best}: ", done.stderr)
+        self.assertIn(str(table), done.stderr)
 
     def test_tuning_follows_no_link(self):
-        with tempfile.TemporaryDirectory() as folder:
-            table = pathlib.Path(folder) / "table.json"
-            valuable = pathlib.Path(folder) / "valuable"
-            valuable.write_text("mine", encoding="utf-8")
-            planted = pathlib.Path(folder) / "table.json.new"
-            planted.symlink_to(valuable)
-            tune = [MPIRUN, "--oversubscribe", "-n", str(self.several()), BENCH, *QUICK, "barrier", "--table", str(table)]
-            done = run(*tune)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertEqual(valuable.read_text(encoding="utf-8"), "mine")
-            self.assertEqual(sorted(os.listdir(folder)), ["table.json", "table.json.new", "valuable"])
-            table.chmod(0o640)
-            table.write_text('{"tuning": [{"operation": "barrier"}]}', encoding="utf-8")
-            done = run(*tune)
-            self.assertNotEqual(done.returncode, 0)
-            self.assertIn('row 1 of "tuning" (from 1) has no "transport"', done.stdout + done.stderr)
-            table.write_text('{"tuning": []}', encoding="utf-8")
-            self.assertEqual(run(*tune).returncode, 0)
-            self.assertEqual(table.stat().st_mode & 0o777, 0o640)
+        table = self.folder / "table.json"
+        valuable = self.folder / "valuable"
+        valuable.write_text("mine", encoding="utf-8")
+        planted = self.folder / "table.json.new"
+        planted.symlink_to(valuable)
+        tune = [*self.launched(MPIRUN, 3), BENCH, *QUICK, "barrier", "--table", str(table)]
+        done = run(*tune)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertEqual(valuable.read_text(encoding="utf-8"), "mine")
+        self.assertEqual(sorted(os.listdir(self.folder)), ["table.json", "table.json.new", "valuable"])
+        table.chmod(0o640)
+        table.write_text('{"tuning": [{"operation": "barrier"}]}', encoding="utf-8")
+        done = run(*tune)
+        self.assertNotEqual(done.returncode, 0)
+        self.assertIn('row 1 of "tuning" (from 1) has no "transport"', done.stdout + done.stderr)
+        table.write_text('{"tuning": []}', encoding="utf-8")
+        self.assertEqual(run(*tune).returncode, 0)
+        self.assertEqual(table.stat().st_mode & 0o777, 0o640)
 
     def test_lists_end_where_they_end(self):
         for arguments in (["--transport", "rc,ud", "allreduce", "--sizes", "8"], ["--transport", "rc,ud", "--sizes", "8", "allreduce"]):
@@ -309,19 +284,17 @@ class Bench(unittest.TestCase):
         self.assertEqual(run(BENCH, "--tune", "table.json").returncode, 2)
 
     def test_fresh_buffers(self):
-        told, _ = self.measure(self.several(), "--fresh", "--check", "allgather", "--sizes", "262144")
+        told, _ = self.measure(3, "--fresh", "--check", "allgather", "--sizes", "262144")
         self.assertEqual([(row["algorithm"], row["wrong_ranks"]) for row in told["rows"]],
                          [("standard, one buffer", 0), ("standard, 8 in turns", 0), ("standard, 8 fresh", 0)])
 
     def set_ups(self, document, ranks):
         """(exit status, rows, errors) of a run with --set-ups."""
-        with tempfile.TemporaryDirectory() as folder:
-            plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
-            plan.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
-            launcher = [] if ranks == 1 else [MPIRUN, "--oversubscribe", "-n", str(ranks)]
-            done = run(*launcher, BENCH, *QUICK, "--check", "--set-ups", str(plan), "--json", str(result))
-            rows = json.loads(result.read_text(encoding="utf-8"))["rows"] if result.is_file() else []
-            return done.returncode, rows, done.stderr
+        plan, result = self.folder / "set-ups.json", self.folder / "result.json"
+        plan.write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
+        done = run(*self.launched(MPIRUN, ranks), BENCH, *QUICK, "--check", "--set-ups", str(plan), "--json", str(result))
+        rows = json.loads(result.read_text(encoding="utf-8"))["rows"] if result.is_file() else []
+        return done.returncode, rows, done.stderr
 
     def test_set_ups(self):
         tree = {"transport": "rc", "algorithm": "binomial_store_and_forward"}
@@ -333,7 +306,7 @@ class Bench(unittest.TestCase):
                 {"name": "degree 15", "transport": "rc", "algorithm": "degree_k<15>", "memory": "fresh"}]},
             {"name": "none", "operation": "barrier", "contestants": [
                 {"name": "RGM", "transport": "ud", "algorithm": "gather_multicast<7>"}]}]}
-        for ranks in (1, self.several()):
+        for ranks in (1, 3):
             status, rows, errors = self.set_ups(document, ranks)
             self.assertEqual(status, 0, errors)
             self.assertEqual([(row["set_up"], row["contestant"], row["algorithm"], row["bytes"], row["wrong_ranks"])
@@ -371,7 +344,7 @@ class Bench(unittest.TestCase):
                     self.assertIn((set_up.operation, contestant.transport, contestant.algorithm), listed, one.name)
 
     def test_floor(self):
-        told, _ = self.measure(self.several(), "--floor", "barrier")
+        told, _ = self.measure(3, "--floor", "barrier")
         self.assertGreater(told["rows"][0]["floor"], 0)
 
     def test_selection(self):

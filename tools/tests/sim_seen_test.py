@@ -2,15 +2,17 @@
 """Runs chorale-sim and looks at what it shows of what happened. Usage: sim_seen_test.py SIM"""
 import collections
 import json
-import os
 import pathlib
 import re
 import shutil
 import subprocess
 import sys
-import tempfile
 import unittest
 import xml.etree.ElementTree
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import running  # noqa: E402
 
 SIM = sys.argv[1]
 # A reduction tree of 5 ranks on 5 hosts, whose messages are of 2 KiB and some bytes.
@@ -20,17 +22,10 @@ GNUPLOT = "gnuplot-nox is not installed (tools/install-dependencies --ci)"
 
 
 def run(*arguments, **variables):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")} | variables
-    return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=300, check=False)
+    return running.run(SIM, *arguments, **variables)
 
 
-class Seen(unittest.TestCase):
-    def setUp(self):
-        folder = tempfile.TemporaryDirectory()
-        self.addCleanup(folder.cleanup)
-        self.folder = pathlib.Path(folder.name)
-
+class Seen(running.InFolder):
     def show(self, *arguments):
         """What a run that must succeed has printed."""
         done = run(*arguments)

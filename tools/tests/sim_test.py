@@ -4,30 +4,20 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
-import tempfile
 import unittest
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+import running  # noqa: E402
 
 SIM = sys.argv[1]
 
 
-def run(*arguments, **variables):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-    environment.update(variables)
-    return subprocess.run([SIM, *map(str, arguments)], env=environment, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=300, check=False)
-
-
-class Sim(unittest.TestCase):
+class Sim(running.InFolder):
     def measure(self, *arguments, **variables):
         """(JSON, table) of a run that must succeed."""
-        with tempfile.TemporaryDirectory() as folder:
-            file = pathlib.Path(folder) / "result.json"
-            done = run(*arguments, "--json", file, **variables)
-            self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
-            self.assertNotIn("WRONG", done.stdout)
-            return json.loads(file.read_text(encoding="utf-8")), done.stdout
+        return self.result(SIM, *arguments, **variables)
 
     def test_the_same_again(self):
         given = ("allreduce", "barrier", "--machine", "infinihost-pcix-8", "--ranks", 5, "--algorithms", "--sizes",
@@ -59,7 +49,7 @@ class Sim(unittest.TestCase):
         self.assertLess(messages[129], 0.75 * messages[128])
 
     def test_a_machine_without_datagrams(self):
-        done = run("barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,ud")
+        done = running.run(SIM, "barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,ud")
         self.assertEqual(done.returncode, 2)
         self.assertIn("--transport ud: the adapters of clan2003 have no datagrams", done.stderr)
         self.measure("barrier", "--machine", "clan2003", "--ranks", 2, "--transport", "rc,rc_send_receive")
@@ -122,26 +112,24 @@ class Sim(unittest.TestCase):
     def test_set_ups(self):
         document = {"set_ups": [{"name": "one", "operation": "barrier", "contestants": [
             {"name": "RPE", "transport": "rc", "algorithm": "pairwise_exchange"}]}]}
-        with tempfile.TemporaryDirectory() as folder:
-            plan = pathlib.Path(folder) / "plan.json"
-            plan.write_text(json.dumps(document), encoding="utf-8")
-            told, _ = self.measure("--machine", "infinihost-pcix-16", "--ranks", 16, "--check", "--set-ups", plan)
+        plan = self.folder / "plan.json"
+        plan.write_text(json.dumps(document), encoding="utf-8")
+        told, _ = self.measure("--machine", "infinihost-pcix-16", "--ranks", 16, "--check", "--set-ups", plan)
         self.assertEqual([(row["set_up"], row["contestant"], row["wrong_ranks"]) for row in told["rows"]],
                          [("one", "RPE", 0)])
 
     def test_list(self):
-        done = run("--list")
+        done = running.run(SIM, "--list")
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertTrue(re.search(r"^barrier +rc +dissemination ", done.stdout, re.MULTILINE), done.stdout)
 
     def test_machines_that_are_no_files(self):
         """They are no wait for a writer, and no reading without end."""
-        with tempfile.TemporaryDirectory() as folder:
-            os.mkfifo(pathlib.Path(folder) / "pipe")
-            for name in pathlib.Path(folder) / "pipe", "/dev/urandom", "/dev/zero":
-                done = run("barrier", "--ranks", 2, "--machine", name)
-                self.assertEqual(done.returncode, 2, done.stdout)
-                self.assertIn("it is no regular file", done.stderr)
+        os.mkfifo(self.folder / "pipe")
+        for name in self.folder / "pipe", "/dev/urandom", "/dev/zero":
+            done = running.run(SIM, "barrier", "--ranks", 2, "--machine", name)
+            self.assertEqual(done.returncode, 2, done.stdout)
+            self.assertIn("it is no regular file", done.stderr)
 
     def test_mistakes(self):
         two = ("--machine", "infinihost-pcix-8", "--ranks", 2)
@@ -152,7 +140,7 @@ class Sim(unittest.TestCase):
                             (("allreduse", *two), "allreduse"), (("allreduce", *two, "--sizes", "8,x"), "sizes"),
                             (("barrier", *two, "--transport", "tcp"), "tcp"),
                             (("barrier", *two, "--algorithm", "quantum"), "no algorithm is selected")):
-            done = run(*given)
+            done = running.run(SIM, *given)
             self.assertEqual(done.returncode, 2, (given, done.stderr))
             self.assertIn(said, done.stderr)
 

@@ -1,22 +1,18 @@
 #!/usr/bin/env python3
 """Gives the installed programs what a terminal would obey, and looks at what they print. Usage: terminal_test.py BENCH INFO..."""
 import json
-import os
+import pathlib
 import re
-import subprocess
 import sys
 import tempfile
 import unittest
 
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+from running import QUICK, run  # noqa: E402
+
 BENCH, *OTHERS = sys.argv[1:]
 INFO = OTHERS[0]
-QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
-
-
-def run(*command, **variables):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-    return subprocess.run(command, env={**environment, "CHORALE_DEVICE": "soft0", **variables}, stdin=subprocess.DEVNULL, capture_output=True,
-                          text=True, timeout=100, check=False)
 
 
 class Terminal(unittest.TestCase):

@@ -1,0 +1,40 @@
+"""What the tests of programs have in common: runs on soft0, and a folder that is gone afterwards."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
+
+
+def run(*words, cwd=None, **variables):
+    """A run of a program, with these variables and no others of Chorale."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
+    environment |= {"CHORALE_DEVICE": "soft0", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **variables}
+    return subprocess.run([*map(str, words)], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400,
+                          check=False)
+
+
+class InFolder(unittest.TestCase):
+    """Tests that have a folder each."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def result(self, *words, **variables):
+        """(JSON, table) of a benchmark that must succeed."""
+        file = self.folder / "result.json"
+        done = run(*words, "--json", file, **variables)
+        self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
+        self.assertNotIn("WRONG", done.stdout)
+        return json.loads(file.read_text(encoding="utf-8")), done.stdout
+
+    def launched(self, mpirun, ranks):
+        """What starts so many ranks; skips the test if nothing does."""
+        if ranks != 1 and mpirun == "none":
+            self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
+        return [] if ranks == 1 else [mpirun, "--oversubscribe", "-n", str(ranks)]
