@@ -117,7 +117,7 @@ TEST_CASE("an operator that throws leaves a window unchanged, and its lock free"
     const int target = (comm.rank() + 1) % comm.size();
     try {
       w.fetch_and_op(target, 0, 1.0F, [](float, float) -> float { throw std::domain_error{"no"}; });
-      windows::fail("the operator's exception is lost");
+      windows::expect(false, "the operator's exception is lost");
     } catch (const std::domain_error&) {
     }
     for (int r = 0; r < comm.size(); ++r) w.fetch_and_op(r, 1, 1.0F);

@@ -13,25 +13,19 @@
 #include <chorale/communicator.hpp>
 #include <chorale/window.hpp>
 
+#include "../support/expect.hpp"
 #include "../support/seed.hpp"
 
 namespace {
 
 /// All ranks get an error for a request that rank 0's device cannot execute.
-int refused(chorale::communicator<>& comm) {
+void check_refused(chorale::communicator<>& comm) {
   std::vector<long> memory(1);
   chorale::window w{comm, std::span{memory}};
-  try {
+  support::refused(chorale::errc::unsupported, {"device of rank 0 has no atomic operations"}, [&] {
     if (comm.rank() == 1) w.fetch_and_op(0, 0, 1L);
     w.fence();
-  } catch (const chorale::error& e) {
-    windows::expect(e.code() == chorale::errc::unsupported, e.what());
-    windows::expect(std::string_view{e.what()}.find("device of rank 0 has no atomic operations") !=
-                        std::string_view::npos,
-                    e.what());
-    return 0;
-  }
-  windows::fail("an atomic operation that nobody can answer was not refused");
+  });
 }
 
 }  // namespace
@@ -39,7 +33,8 @@ int refused(chorale::communicator<>& comm) {
 int main(int count, char** words) try {
   if (count > 1 && std::string_view{words[1]} == "refused") {
     chorale::communicator<> comm;
-    return refused(comm);
+    check_refused(comm);
+    return 0;
   }
   const int effort = count > 1 ? std::atoi(words[1]) : 4;
   chorale::communicator<> comm;

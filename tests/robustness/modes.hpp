@@ -1,7 +1,9 @@
 // Modes of ranks.cpp.
 #pragma once
 
+#include <string>
 #include <string_view>
+#include <sys/types.h>
 
 namespace robustness {
 
@@ -20,6 +22,9 @@ int run_edge(std::string_view what, const char* program);
 ///   streams          no descriptor of the library is that of a standard stream
 ///   signals          signals that the program blocks, now or later, are kept for it
 bool run_lifetime(std::string_view mode, int number);
+
+/// Waits for a child that must end soon, and successfully. @throws std::runtime_error otherwise.
+void join(pid_t child, const std::string& which);
 
 /// True in a child that has ended all its copies and has nothing left to do.
 bool is_ended_child();

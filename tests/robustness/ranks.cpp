@@ -3,7 +3,6 @@
 // all-pairs: every rank communicates with every other. Rank 0 prints one line of NAME=VALUE; exit status 1
 // with the reason on any rank that detects an error.
 #include <chrono>
-#include <csignal>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +11,6 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
@@ -34,17 +32,7 @@ void fork_children() {
       if (executes) execlp("true", "true", nullptr);
       std::exit(executes ? 1 : 0);
     }
-    int status = 0;
-    const auto end = std::chrono::steady_clock::now() + std::chrono::seconds{20};
-    while (waitpid(pid, &status, WNOHANG) == 0) {
-      if (std::chrono::steady_clock::now() > end) {
-        kill(pid, SIGKILL);
-        waitpid(pid, &status, 0);
-        throw std::runtime_error("a forked child does not end");
-      }
-      usleep(1000);
-    }
-    if (status != 0) throw std::runtime_error(fmt::format("a forked child ends with status {}", status));
+    robustness::join(pid, executes ? "exec() in a child" : "exit() in a child");
   }
 }
 

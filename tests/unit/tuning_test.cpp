@@ -16,6 +16,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/model/tuning.hpp>
 
+#include "../support/expect.hpp"
 #include "../support/reads_json.hpp"
 
 using namespace chorale::model;
@@ -55,12 +56,7 @@ struct temporary_file {
 };
 
 std::string refusal(const std::string& file) {
-  try {
-    tuning_table::read(file);
-  } catch (const chorale::error& e) {
-    return e.what();
-  }
-  return {};
+  return support::thrown_by([&] { tuning_table::read(file); });
 }
 
 }  // namespace
