@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -57,6 +58,18 @@ void check_moves(Comm& comm, std::size_t count, std::uint64_t seed) {
   collectives::check_gather<word>(comm, count, root, seed);
   collectives::check_scatter<word>(comm, count, root, seed);
   collectives::check_alltoall<word>(comm, count, seed);
+}
+
+/// All of these with each of these numbers of words, between barriers.
+template <class Comm>
+void check_calls(Comm& comm, barrier_witness& witness, std::initializer_list<std::size_t> counts,
+                 std::uint64_t seed) {
+  for (const std::size_t count : counts) {
+    witness.check(comm);
+    inprocess::check_moves(comm, count, seed + count);
+    inprocess::check_reductions(comm, count, seed + count);
+    witness.check(comm);
+  }
 }
 
 }  // namespace inprocess

@@ -34,13 +34,7 @@ TEST_CASE("every collective runs over send and receive", "[baseline]") {
     barrier_witness witness{size};
     run_ranks<baseline>(size, settings_for(how), [&](baseline& comm) {
       // Empty, less than a block, a block and a word, and longer messages by rendezvous.
-      for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 2061, 9000, 16384, 50000}) {
-        const auto s = seed() + count;
-        witness.check(comm);
-        check_moves(comm, count, s);
-        check_reductions(comm, count, s);
-        witness.check(comm);
-      }
+      check_calls(comm, witness, {0, 1, 2, 2061, 9000, 16384, 50000}, seed());
     });
   }
 }
@@ -51,11 +45,7 @@ TEST_CASE("small blocks, and few of them", "[baseline]") {
   c.blocks = 2;
   barrier_witness witness{4};
   run_ranks<baseline>(4, c, [&](baseline& comm) {
-    for (std::size_t count = 0; count < 300; count += 7) {
-      check_moves(comm, count, seed() + count);
-      check_reductions(comm, count, seed() + count);
-      witness.check(comm);
-    }
+    for (std::size_t count = 0; count < 300; count += 7) check_calls(comm, witness, {count}, seed());
   });
 }
 

@@ -39,13 +39,7 @@ TEMPLATE_TEST_CASE("every collective runs over datagrams", "[datagrams]", standa
     barrier_witness witness{size};
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       // Empty, less than a block, a block and a word, several blocks, and messages that are put.
-      for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 1007, 9000, 16384}) {
-        const auto s = seed() + count;
-        witness.check(comm);
-        check_moves(comm, count, s);
-        check_reductions(comm, count, s);
-        witness.check(comm);
-      }
+      check_calls(comm, witness, {0, 1, 2, 1007, 9000, 16384}, seed());
     });
   }
 }
@@ -57,11 +51,7 @@ TEST_CASE("all messages are put, in small blocks, and few of them", "[datagrams]
   c.zero_copy_bytes = 1;
   barrier_witness witness{4};
   run_ranks<emulated>(4, c, [&](emulated& comm) {
-    for (std::size_t count = 0; count < 300; count += 23) {
-      check_moves(comm, count, seed() + count);
-      check_reductions(comm, count, seed() + count);
-      witness.check(comm);
-    }
+    for (std::size_t count = 0; count < 300; count += 23) check_calls(comm, witness, {count}, seed());
   });
 }
 

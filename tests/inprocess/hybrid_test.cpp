@@ -50,11 +50,7 @@ TEMPLATE_TEST_CASE(
     barrier_witness witness{size};
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       for (const std::size_t count : std::initializer_list<std::size_t>{0, 1, 2, 1007, 9000, 16384}) {
-        const auto s = seed() + count;
-        witness.check(comm);
-        check_moves(comm, count, s);
-        check_reductions(comm, count, s);
-        witness.check(comm);
+        check_calls(comm, witness, {count}, seed());
         expect_within_limit(comm);
       }
     });

@@ -74,6 +74,22 @@ void check_mismatch(int odd, support::action<meeting> body) {
   for (const auto& e : all) CHECK((e && support::names(*e, odd)));
 }
 
+/// The operator of one rank's call throws: that call ends with it, and those of the others with an error.
+void check_one_throws(support::action<meeting> body) {
+  std::atomic<int> own{0};
+  std::atomic<int> others{0};
+  run_anywhere(4, [&](support::any_group& group) {
+    meeting comm{group, settings()};
+    try {
+      if (support::error_of([&] { body(comm); })) ++others;
+    } catch (const std::runtime_error&) {
+      ++own;
+    }
+  });
+  CHECK(own == 1);
+  CHECK(others == 3);
+}
+
 /// Fails on the rank that comes last.
 struct refusing {
   int operator()(int, int) const { throw std::runtime_error{"no sum today"}; }
@@ -206,41 +222,19 @@ TEST_CASE("the last arriver names the rank that makes a different call", "[share
 
 TEST_CASE("an operator that throws on the rank that arrives last fails the call on all ranks", "[shared]") {
   if (support::left_out_in_virtual_time("its ranks share no slots")) return;
-  std::atomic<int> own{0};
-  std::atomic<int> others{0};
-  run_anywhere(4, [&](support::any_group& group) {
-    meeting comm{group, settings()};
+  check_one_throws([](meeting& comm) {
     std::vector<int> data(2, 1);
-    try {
-      comm.allreduce(std::span{data}, refusing{});
-      comm.barrier();
-    } catch (const error&) {
-      ++others;
-    } catch (const std::runtime_error&) {
-      ++own;
-    }
+    comm.allreduce(std::span{data}, refusing{});
+    comm.barrier();
   });
-  CHECK(own == 1);
-  CHECK(others == 3);
 }
 
 TEST_CASE("an operator that throws in its share of a long message fails the call on all ranks", "[shared]") {
   for (int refuses = 0; refuses < 4; ++refuses) {
-    std::atomic<int> own{0};
-    std::atomic<int> others{0};
-    run_anywhere(4, [&](support::any_group& group) {
-      meeting comm{group, settings()};
+    check_one_throws([&](meeting& comm) {
       std::vector<int> data(30'000, 1);
-      try {
-        comm.allreduce(std::span{data}, refusing_on_one{group.rank() == refuses});
-      } catch (const error&) {
-        ++others;
-      } catch (const std::runtime_error&) {
-        ++own;
-      }
+      comm.allreduce(std::span{data}, refusing_on_one{comm.rank() == refuses});
     });
-    CHECK(own == 1);
-    CHECK(others == 3);
   }
 }
 

@@ -45,11 +45,7 @@ TEMPLATE_TEST_CASE("signals every 50 us change nothing", "[misuse]", MISUSE_TRAN
     inprocess::barrier_witness witness{size};
     const long before = ticks.load();
     const auto all = run<TestType>(size, [&](auto& comm) {
-      for (const std::size_t count : {std::size_t{3}, std::size_t{20'000}}) {
-        witness.check(comm);
-        inprocess::check_moves(comm, count, count);
-        inprocess::check_reductions(comm, count, count + 1);
-      }
+      inprocess::check_calls(comm, witness, {3, 20'000}, 1);
       auto half = comm.split(comm.rank() % 2);
       half->barrier();
     });
