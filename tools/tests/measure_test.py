@@ -212,15 +212,12 @@ class Compare(fakes.Faked):
         self.assertIn("Chorale needs a launcher with PMIx", errors)
 
     def test_over_ucx(self):
-        """Debian's Open MPI over UCX takes part by its own name, with the program that is built for Open MPI, and with nothing of it in Chorale's runs."""
+        """Debian's Open MPI over UCX: by its own name, with the program that is built for Open MPI, and with nothing of it in Chorale's runs."""
         self.write("build/tools/mpi-peers-openmpi", fakes.PROGRAM)
-        status, said, errors = measure("compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4", "--without", "mpich", "scan",
-                                       **self.variables)
-        self.assertEqual(status, 0, errors)
-        self.assertIn("| operation | bytes | chorale us | openmpi us | openmpi-ucx us |", said)
-        commands = [line for line in self.lines("commands") if "--mca pml ucx" in line]
-        self.assertEqual(len(commands), 1, self.lines("commands"))
-        self.assertIn("/tools/mpi-peers-openmpi scan", commands[0])
+        _, said, errors = measure("compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4", "--without", "mpich", "scan", **self.variables)
+        self.assertIn("| operation | bytes | chorale us | openmpi us | openmpi-ucx us |", said, errors)
+        (command,) = [line for line in self.lines("commands") if "--mca pml ucx" in line]
+        self.assertIn("/tools/mpi-peers-openmpi scan", command)
 
     def test_mistakes(self):
         for words, why in ((["--mpi", "a"], "NAME=PREFIX"), (["--mpi", "a=/nowhere"], "needs mpicc"), (["--mpi", "a b=/usr"], "NAME"),
@@ -353,12 +350,10 @@ class Counts(fakes.Faked):
         self.assertEqual(status, 0, errors)
         self.assertIn("| barrier | 0 | 40 | 0 | 10 | 0 | 0 | 0 | 50 | 10 | 0 | 1.5 |\n", said)
         self.assertIn("   40.0  lib/soft/x.cpp:7 ", measure(*words, "--lines", "barrier/0", **self.variables)[1])
-        status, _, errors = measure(*words, "--lines", "barrier/7", **self.variables)
-        self.assertEqual(status, 2)
-        self.assertIn("there is no barrier/7: barrier/0", errors)
-        status, _, errors = measure(*words, **self.variables, SILENT="1")
-        self.assertEqual(status, 2)
-        self.assertIn("has left no counts", errors)
+        for more, silent, why in ((("--lines", "barrier/7"), "", "there is no barrier/7: barrier/0"), ((), "1", "has left no counts")):
+            status, _, errors = measure(*words, *more, **self.variables, SILENT=silent)
+            self.assertEqual(status, 2)
+            self.assertIn(why, errors)
 
 
 class Real(fakes.Faked):

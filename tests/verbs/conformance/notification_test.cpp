@@ -17,9 +17,7 @@ struct scene : rig {
     one.flags(unsigned{IBV_SEND_SIGNALED} | (solicited ? unsigned{IBV_SEND_SOLICITED} : 0U)).post(l.left);
     good(l.sends);
   }
-  bool readable(std::chrono::milliseconds longest) const {
-    return channel.wait_for(longest);
-  }
+  bool readable(std::chrono::milliseconds longest) const { return channel.wait_for(longest); }
   completion_channel channel;
   joined l;
 };
