@@ -67,17 +67,8 @@ class remote_parts {
     finish(net_.put(there, offset, control_, from, net_.core().calls().current()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
-    bool is_refused = true;
-    try {
-      const auto local = net_.expose(into);
-      is_refused = false;
-      return finish(net_.get(there, offset, local, into, net_.core().calls().current()));
-    } catch (const error&) {
-      if (!is_refused) throw;
-    }
-    const std::span<std::byte> place = room_for(into.size());
-    finish(net_.get(there, offset, copies_->second, place, net_.core().calls().current()));
-    move_bytes(into, place);
+    const auto local = net_.expose(into);
+    finish(net_.get(there, offset, local, into, net_.core().calls().current()));
   }
   void flush(int target) {
     finish(net_.make_visible(target, net_.core().calls().current()));
