@@ -21,6 +21,9 @@ constexpr sim::duration calm_patience{20ms};
 /// More for each rank where connections are limited: peers that are inside a call to make a part of the
 /// communicator do not answer requests to close a connection.
 constexpr sim::duration calm_patience_a_rank{4ms};
+/// More with multicasts: a rank that joins the group after the first one asks for it after eight patiences
+/// of a millisecond, and of 16 ranks up to 14 ms later.
+constexpr sim::duration calm_patience_of_multicasts{25ms};
 /// Limits of a rank's own registered memory: a fixed part, and a part for each peer.
 constexpr std::size_t most_registered = 4 << 20;
 constexpr std::size_t most_registered_a_peer = 2 << 20;
@@ -61,7 +64,8 @@ sim::duration patience_with(const schedule& s) {
   const bool is_calm = w.lost + w.delayed + w.held_up == 0 && w.deaths.empty() && w.stops.empty() &&
                        w.deafnesses.empty() && w.adapter_failures.empty();
   if (!is_calm) return patience;
-  return s.settings.connections == 0 ? calm_patience : calm_patience + s.ranks * calm_patience_a_rank;
+  return calm_patience + (s.settings.connections != 0 ? s.ranks * calm_patience_a_rank : sim::duration{}) +
+         (s.multicasts ? calm_patience_of_multicasts : sim::duration{});
 }
 
 bool is_code_of_loss(int code) {
