@@ -43,7 +43,7 @@ class planned_calls {
         root_(root),
         me_{comm.rank(), comm.size(), 0, in_place, count % 7} {
     add(
-        "barrier", std::make_shared<entrance>(came, me()), [this] { return comm_.plan_barrier(); },
+        "barrier", std::make_shared<entrance>(entrance{came, me()}), [this] { return comm_.plan_barrier(); },
         [this] { comm_.barrier(); }, [](auto call, auto&) { return call(); });
     add_moves();
     add_uneven_moves();
