@@ -360,10 +360,16 @@ class assembled {
                    [](auto& n, int from, auto call) { return n.multicasts().try_signalled(from, call); }};
   }
   [[nodiscard]] auto multicast(call_id now, std::span<const std::byte> bytes) {
-    return waiting{*this, size() == 1 ? 0 : multicasts().slowest(), now,
-                   [bytes](assembled& net, int, call_id call) {
-                     return net.size() == 1 || net.multicasts().try_send(call, bytes);
-                   }};
+    struct look {
+      assembled& net;
+      std::span<const std::byte> bytes;
+      bool operator()(assembled&, int, call_id call) {
+        return net.size() == 1 || net.multicasts().try_send(call, bytes);
+      }
+      /// Another rank may become the slowest while this one waits.
+      [[nodiscard]] int peer() { return net.multicasts().slowest(); }
+    };
+    return waiting{*this, -1, now, look{*this, bytes}};
   }
   [[nodiscard]] auto multicast_receive(int root, call_id now) {
     struct look {
