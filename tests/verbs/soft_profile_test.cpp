@@ -227,7 +227,7 @@ TEST_CASE("Registration is refused by address, by total size, or because the mem
   REQUIRE(ftruncate(fd, static_cast<off_t>(page)) == 0);
   void* const file = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
   void* const copy = mmap(nullptr, page, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
-  void* const plain = mmap(nullptr, 4 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* const plain = mmap(nullptr, 5 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   auto* const second = static_cast<unsigned char*>(plain) + page;
   {
     char range[64];
@@ -253,7 +253,7 @@ TEST_CASE("Registration is refused by address, by total size, or because the mem
   CHECK(try_registration(n, plain, 16385) == ENOMEM);
   munmap(file, page);
   munmap(copy, page);
-  munmap(plain, 4 * page);
+  munmap(plain, 5 * page);
   close(fd);
 }
 
