@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/evaluation.hpp>
@@ -50,18 +51,23 @@ struct reproducible {
   }
 
  private:
+  /// A copy of this rank's operand of at most a block, kept between calls: `scratch_of` would cost more
+  /// instructions. Calls of one communicator run one after the other.
+  struct operand {
+    std::vector<std::byte> bytes;
+  };
+
   template <mailbox_transport Net>
   static task<> everyone_evaluates(Net& net, call_id now, std::span<const std::byte> in,
                                    std::span<std::byte> out, reduction op) {
     if (in.empty()) co_return;
     const int n = net.size();
     for (int distance = 1; distance < n; ++distance) co_await net.send((net.rank() + distance) % n, now, in);
-    // In place, the partial result of the lower ranks overwrites this rank's operand before it is combined.
-    const bool is_in_place = in.data() == out.data();
-    const auto kept = chorale::scratch_of(net, is_in_place ? in.size() : 0);
-    if (is_in_place) {
-      chorale::move_bytes(kept.memory(), in);
-      in = kept.memory();
+    if (in.data() == out.data()) {
+      // The partial result of the lower ranks overwrites this rank's operand before it is combined.
+      auto& kept = net.template state<operand>().bytes;
+      chorale::assign_bytes(kept, in);
+      in = kept;
     }
     co_await chorale::fold_in_rank_order(net, now, in, out, op);
   }
