@@ -1,10 +1,12 @@
 // A datagram port whose queue pair has failed.
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -47,6 +49,33 @@ TEST_CASE("a datagram port whose queue pair has failed reports it at each poll",
       }
       fake::real().poll_result = 0;
     }
+  }
+  CHECK(fake::real().total() == 0);
+}
+
+TEST_CASE("a handler of datagrams may poll: each datagram is handled once, and its buffer posted again",
+          "[fake]") {
+  fake::real() = {.devices = {fake::infiniband("ib0")}};
+  {
+    const driver* const drivers[]{&fake::real_driver()};
+    chorale::transport::device_port at{
+        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    datagram_port port{at, {}};
+    port.open(1);
+    fake::real().completion = {};
+    fake::real().completion.byte_len = 40;
+    fake::real().completion.wr_id = 1;
+    fake::real().poll_result = 2;
+    std::vector<std::uint64_t> handled;
+    port.poll([&](std::span<const std::byte>, const ibv_wc& outer) {
+      if (handled.empty()) {
+        fake::real().completion.wr_id = 2;
+        port.poll([&](std::span<const std::byte>, const ibv_wc& inner) { handled.push_back(inner.wr_id); });
+      }
+      handled.push_back(outer.wr_id);
+    });
+    CHECK(handled == std::vector<std::uint64_t>{2, 2, 1, 1});
+    fake::real().poll_result = 0;
   }
   CHECK(fake::real().total() == 0);
 }

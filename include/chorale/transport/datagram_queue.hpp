@@ -99,8 +99,10 @@ class datagram_queue {
   /// error if the queue pair is broken.
   template <class Handler>
   void poll(Handler&& handler) {
+    // Not a member: a handler in which something fails may have this rank read on, to end its connections.
+    std::array<ibv_wc, 16> completions;
     for (;;) {
-      const auto arrived = receive_cq_.poll(completions_);
+      const auto arrived = receive_cq_.poll(completions);
       for (const ibv_wc& wc : arrived) {
         if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
           fail(wc, "receive");
@@ -110,7 +112,7 @@ class datagram_queue {
                   wc);
         post_receive(wc.wr_id);
       }
-      if (arrived.size() < completions_.size()) return;
+      if (arrived.size() < completions.size()) return;
     }
   }
   /// Arms the queue: the next solicited datagram raises an event in the channel.
@@ -144,7 +146,6 @@ class datagram_queue {
   verbs::completion_queue send_cq_;
   verbs::completion_queue receive_cq_;
   verbs::queue_pair qp_;
-  std::array<ibv_wc, 16> completions_;  ///< of receives
   std::uint64_t sent_ = 0;
   std::uint64_t completed_ = 0;
 };
