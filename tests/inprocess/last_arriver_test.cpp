@@ -36,8 +36,8 @@ using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::
                                       chorale::allgather::last_arriver, chorale::alltoall::last_arriver,
                                       chorale::reduce_scatter::last_arriver>;
 
-/// True if ranks share no slots here: in virtual time, and where the system does not map memory a second time,
-/// as QEMU in its place does not.
+/// True if ranks share no slots here: in virtual time, and where the system, or QEMU in its place, does not
+/// map memory a second time.
 bool left_out_without_slots() {
   if (support::left_out_in_virtual_time("its ranks share no slots")) return true;
   const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));

@@ -326,13 +326,7 @@ class assembled {
   }
   template <class Awaited, class Ready>
   [[nodiscard]] auto until(call_id now, Awaited awaited, Ready ready) requires maps {
-    struct look {
-      Awaited awaited;
-      Ready ready;
-      bool operator()(assembled&, int, call_id) { return ready(); }
-      [[nodiscard]] int peer() { return awaited(); }
-    };
-    return waiting{*this, -1, now, look{std::move(awaited), std::move(ready)}};
+    return waiting{*this, -1, now, polls_for_some{std::move(ready), std::move(awaited)}};
   }
   void differs(int from, call_id now, std::uint32_t seen) requires maps {
     core().inquiry().mismatch(from, now, seen);
@@ -360,16 +354,10 @@ class assembled {
                    [](auto& n, int from, auto call) { return n.multicasts().try_signalled(from, call); }};
   }
   [[nodiscard]] auto multicast(call_id now, std::span<const std::byte> bytes) {
-    struct look {
-      assembled& net;
-      std::span<const std::byte> bytes;
-      bool operator()(assembled&, int, call_id call) {
-        return net.size() == 1 || net.multicasts().try_send(call, bytes);
-      }
-      /// Another rank may become the slowest while this one waits.
-      [[nodiscard]] int peer() { return net.multicasts().slowest(); }
-    };
-    return waiting{*this, -1, now, look{*this, bytes}};
+    // Another rank may become the slowest while this one waits.
+    return waiting{*this, -1, now,
+                   polls_for_some{[=, this] { return size() == 1 || multicasts().try_send(now, bytes); },
+                                  [this] { return multicasts().slowest(); }}};
   }
   [[nodiscard]] auto multicast_receive(int root, call_id now) {
     struct look {

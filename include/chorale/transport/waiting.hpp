@@ -17,6 +17,16 @@ struct await_ticket {
   await_ticket& operator=(const await_ticket&) = delete;
 };
 
+/// A poll of a `waiting` whose awaited peer changes: both are called without arguments.
+template <class Ready, class Peer>
+struct polls_for_some {
+  Ready ready;
+  Peer peer;
+  bool operator()() { return ready(); }
+};
+template <class Ready, class Peer>
+polls_for_some(Ready, Peer) -> polls_for_some<Ready, Peer>;
+
 /// The awaitable of a transport's operation: ready at once if `poll` returns true; otherwise it waits, or
 /// parks if the call does (`call_id::parks`). `poll` is called without arguments or with transport, peer and
 /// call, so that it need not store them again; it may have side effects and may throw. It may have a
