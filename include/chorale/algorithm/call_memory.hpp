@@ -37,6 +37,7 @@ class call_memory {
   [[nodiscard]] std::span<Byte> memory() const noexcept {
     return substitute_ ? std::span<Byte>{substitute_->memory()} : given_;
   }
+  /// What peers need to know to access it.
   [[nodiscard]] remote_region region() const noexcept { return registered_.region(); }
   /// The source or target of operations of the transport.
   operator const registration&() const noexcept { return registered_; }
@@ -49,11 +50,11 @@ class call_memory {
     chorale::copy_bytes(copy.data(), part.data(), part.size());
     return copy;
   }
-  /// Copies the contents of the substitute, if there is one, to the memory given: all of it, or the blocks of
-  /// `layout`, since nothing may be written between blocks.
+  /// Copies the contents of the substitute, if there is one, to the memory given.
   void copy_back() const noexcept requires(!std::is_const_v<Byte>) {
     if (substitute_) chorale::move_bytes(given_, substitute_->memory());
   }
+  /// The same for the blocks of `layout` only, since nothing may be written between blocks.
   void copy_back(const block_layout& layout) const noexcept requires(!std::is_const_v<Byte>) {
     if (!substitute_) return;
     const blocks<std::byte> target{given_, layout};

@@ -63,8 +63,9 @@ class operands_of_all {
     if (is_in_place_) operand_ = result_;
   }
 
-  /// This rank's operand and its result in the memory that peers access: use them in place of those given.
+  /// This rank's operand in the memory that peers access: use it in place of the one given.
   [[nodiscard]] std::span<const std::byte> operand() const noexcept { return operand_; }
+  /// The same for its result.
   [[nodiscard]] std::span<std::byte> result() const noexcept { return result_; }
 
   /// Tells the other ranks where the operand and the result are.

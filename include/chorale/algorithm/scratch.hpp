@@ -17,9 +17,10 @@ namespace chorale {
 /// One thread at a time.
 class kept_scratch {
  public:
+  /// Memory that is kept, or handed out.
   struct buffer {
-    std::unique_ptr<std::byte[]> memory;
-    std::size_t bytes = 0;
+    std::unique_ptr<std::byte[]> memory;  ///< null for zero bytes
+    std::size_t bytes = 0;                ///< how many
   };
   /// The most bytes that are kept; longer buffers are freed at once.
   static constexpr std::size_t most_bytes = std::size_t{16} << 20;

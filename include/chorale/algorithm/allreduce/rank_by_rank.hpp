@@ -28,14 +28,14 @@ struct rank_by_rank {
     const auto result = combined.memory();
     const auto operand = received.memory();
     for (int rank = 0; rank < net.size(); ++rank) {
-      if (rank == net.rank()) move_bytes(operand, mine);
+      if (rank == net.rank()) chorale::move_bytes(operand, mine);
       co_await broadcast::binomial::run(net, now, operand, rank);
       if (rank == 0)
-        move_bytes(result, operand);
+        chorale::move_bytes(result, operand);
       else
         op.combine_left(result, operand);
     }
-    move_bytes(mine, result);
+    chorale::move_bytes(mine, result);
   }
 };
 

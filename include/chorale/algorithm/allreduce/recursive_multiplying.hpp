@@ -49,7 +49,7 @@ requires(Factor >= 2) struct recursive_multiplying {
         for (int j = 0; j < Factor; ++j)
           if (j != round.digit()) co_await net.send(round.leader(j), now, mine);
         const auto operand = own.memory().first(mine.size());
-        if (round.digit() != 0) copy_bytes(operand.data(), mine.data(), mine.size());
+        if (round.digit() != 0) chorale::copy_bytes(operand.data(), mine.data(), mine.size());
         for (int j = 0; j < Factor; ++j) {
           if (j == round.digit()) {
             if (j != 0) op.combine_left(mine, operand);

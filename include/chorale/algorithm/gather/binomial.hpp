@@ -36,7 +36,7 @@ struct binomial {
     const auto kept =
         chorale::scratch_of(net, is_root || subtree == 1 ? 0 : static_cast<std::size_t>(subtree) * one);
     const auto collected = kept.memory();
-    if (!collected.empty()) copy_bytes(collected.data(), mine.data(), one);
+    if (!collected.empty()) chorale::copy_bytes(collected.data(), mine.data(), one);
     if (is_root) place_own(mine, all[root]);
     const auto children = tree.children();
     // The smallest subtrees are the first to be complete.

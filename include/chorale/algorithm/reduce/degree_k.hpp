@@ -96,7 +96,7 @@ struct degree_k {
     const bool combines = !tree.children().empty();
     const auto aside = chorale::scratch_of(net, combines ? in.size() : 0);
     const auto kept = aside.memory();
-    move_bytes(kept, in.first(kept.size()));
+    chorale::move_bytes(kept, in.first(kept.size()));
     const std::span<const std::byte> result = combines ? kept : in;
     for (const int child : tree.children())
       co_await chorale::exchange_and_combine(net, now, child, {}, child, kept, false, op);

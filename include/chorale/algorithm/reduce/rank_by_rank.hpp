@@ -26,9 +26,9 @@ struct rank_by_rank {
                     reduction op, int root) {
     const auto held = chorale::scratch_of(net, in.size());
     const auto work = held.memory();
-    move_bytes(work, in);
+    chorale::move_bytes(work, in);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
-    if (net.rank() == root) move_bytes(out, work);
+    if (net.rank() == root) chorale::move_bytes(out, work);
   }
 };
 

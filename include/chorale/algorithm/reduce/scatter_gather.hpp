@@ -62,7 +62,7 @@ struct scatter_gather {
       co_return;
     }
     const blocks<std::byte> result{out, layout};
-    if (!share.empty()) copy_bytes(result[root].data(), share.data(), share.size());
+    if (!share.empty()) chorale::copy_bytes(result[root].data(), share.data(), share.size());
     for (int d = 1; d < net.size(); ++d) {
       const int from = (root + d) % net.size();
       co_await transfer::receive(net, from, now, result[from]);

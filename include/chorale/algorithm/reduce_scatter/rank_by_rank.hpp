@@ -28,7 +28,7 @@ struct rank_by_rank {
     const auto all = in.buffer().first(in.layout().end());
     const auto held = chorale::scratch_of(net, all.size());
     const auto work = held.memory();
-    move_bytes(work, all);
+    chorale::move_bytes(work, all);
     co_await allreduce::rank_by_rank::run(net, now, work, op);
     chorale::move_bytes(out, blocks<const std::byte>{work, in.layout()}[net.rank()]);
   }

@@ -27,7 +27,7 @@ struct recursive_doubling {
     const auto received = chorale::scratch_of(net, data.size());
     const auto held = sent.memory();
     const auto left = received.memory();
-    move_bytes(held, data);
+    chorale::move_bytes(held, data);
     bool has_result = inclusive;
     for (int distance = 1; distance < net.size(); distance *= 2) {
       const bool sends = net.rank() + distance < net.size();
@@ -40,7 +40,7 @@ struct recursive_doubling {
       if (has_result)
         op.combine_right(left, data);
       else
-        move_bytes(data, left);
+        chorale::move_bytes(data, left);
       has_result = true;
     }
   }

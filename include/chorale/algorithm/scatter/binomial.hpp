@@ -63,7 +63,7 @@ struct binomial {
       if (count != before_end) co_await transfer::send(net, child, now, theirs(0, count - before_end));
     }
     if (is_root) place_own(all[root], mine);
-    if (!held.empty()) copy_bytes(mine.data(), held.data(), one);
+    if (!held.empty()) chorale::copy_bytes(mine.data(), held.data(), one);
   }
 };
 
