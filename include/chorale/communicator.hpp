@@ -330,14 +330,6 @@ class communicator {
   }
   request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
   plan plan_exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
-  /// The same with one message each way: a shift around a ring, or along a line that ends in `nobody`.
-  template <class Out, class In>
-  void send_receive(calls::rank_number to, const Out& out, calls::rank_number from, In&& in) {
-    calls::check_same_elements<Out, In>();
-    exchange({chorale::to(to, out)}, {chorale::from(from, in)});
-  }
-  request isend_receive(calls::rank_number to, auto&& out, calls::rank_number from, auto&& in);
-  plan plan_send_receive(calls::rank_number to, auto&& out, calls::rank_number from, auto&& in);
 
   /// A communicator of the ranks that pass the same `color`, ordered by `key`, then by rank here; null for
   /// `undefined_color`. Collective: every rank calls it, also those without a color. The new communicator is

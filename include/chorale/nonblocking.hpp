@@ -133,14 +133,6 @@ request communicator<Policies...>::iexchange(const calls::messages<outgoing>& se
 }
 
 template <class... Policies>
-request communicator<Policies...>::isend_receive(calls::rank_number to, auto&& out, calls::rank_number from,
-                                                 auto&& in) {
-  const calls::operands io = calls::lasting<decltype(out), decltype(in)>(out, in);
-  return iexchange({outgoing{to.value, io.in.bytes, io.in.type}},
-                   {incoming{from.value, io.out.bytes, io.out.type}});
-}
-
-template <class... Policies>
 std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(
     const calls::membership_choice& mine) {
   const auto out =

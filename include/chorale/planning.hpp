@@ -206,12 +206,4 @@ plan communicator<Policies...>::plan_exchange(const calls::messages<outgoing>& s
   });
 }
 
-template <class... Policies>
-plan communicator<Policies...>::plan_send_receive(calls::rank_number to, auto&& out, calls::rank_number from,
-                                                  auto&& in) {
-  const calls::operands io = calls::lasting<decltype(out), decltype(in)>(out, in);
-  return plan_exchange({outgoing{to.value, io.in.bytes, io.in.type}},
-                       {incoming{from.value, io.out.bytes, io.out.type}});
-}
-
 }  // namespace chorale

@@ -2,6 +2,7 @@
 // expect: a plan at each start, and this one is a temporary
 // expect: what a call receives would be lost: this argument is a temporary
 // expect: this argument is to receive and is const
+// expect: a message is read until its exchange is over, and this one is a temporary
 // expect: the elements that this call reads and those that it writes are of different types
 #include <vector>
 
@@ -15,6 +16,7 @@ void mistakes(chorale::communicator<>& comm, ints& data, const ints& constant, s
   auto b = comm.plan_broadcast(ints{1, 2, 3});     // a temporary that receives
   auto c = comm.plan_allreduce(constant);          // constant
   auto d = comm.plan_alltoall(data, reals);        // ints as doubles
+  comm.iexchange({chorale::to(1, ints{1, 2, 3})}, {}).wait();  // read when it is gone
 #else
   auto a = comm.plan_gather(constant, data);
   auto b = comm.plan_broadcast(std::span{data}.first(3));

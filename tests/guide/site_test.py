@@ -77,7 +77,7 @@ def missing_reference(site):
     entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     known = {entry["location"]: f"{entry['title']} {entry['text']}" for entry in entries}
     for name, words in {"namespacechorale_1_1allreduce": ("rabenseifner", "calls of a communicator"), "namespacechorale_1_1scan": ("exscan", "by_shares"),
-                        "classchorale_1_1communicator": ("iallreduce", "plan_allreduce", "allgatherv", "isend_receive", "explain", "without waiting"),
+                        "classchorale_1_1communicator": ("iallreduce", "plan_allreduce", "allgatherv", "iexchange", "explain", "without waiting"),
                         "structchorale_1_1broadcast_1_1binomial": ("Whether the algorithm runs over a transport",),
                         "classchorale_1_1window": ("put_notify",), "namespacechorale": ("peer_lost",),
                         "conceptchorale_1_1element": ("chorale::element",)}.items():

@@ -161,8 +161,9 @@ TEST_CASE("calls that differ are a mismatch over send and receive", "[baseline]"
 TEST_CASE("a message that was not received is detected by a signal of a later call", "[baseline]") {
   auto c = settings_for(GENERATE(eager_policy::receive_queue, eager_policy::rdma_write));
   const auto all = misuse::run<baseline>(2, c, [](baseline& comm) {
+    const int one = 1;
     if (comm.rank() == 0)
-      comm.exchange({chorale::to(1, 1)}, {});
+      comm.exchange({chorale::to(1, one)}, {});
     else
       comm.exchange({}, {});
     comm.barrier();

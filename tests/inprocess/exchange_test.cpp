@@ -122,7 +122,7 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
   }
 }
 
-TEMPLATE_TEST_CASE("send_receive shifts around a ring and along a line", "[exchange]",
+TEMPLATE_TEST_CASE("exchange shifts around a ring and along a line", "[exchange]",
                    EXCHANGE_COMMUNICATORS) {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (inprocess::too_large(size)) continue;
@@ -133,12 +133,12 @@ TEMPLATE_TEST_CASE("send_receive shifts around a ring and along a line", "[excha
            {std::size_t{0}, std::size_t{1}, std::size_t{5000}, std::size_t{50'000}}) {
         const std::vector<int> out(count, me);
         std::vector<int> in(count, -1);
-        comm.send_receive((me + 1) % n, out, (me + n - 1) % n, in);
+        comm.exchange({chorale::to((me + 1) % n, out)}, {chorale::from((me + n - 1) % n, in)});
         if (in != std::vector<int>(count, (me + n - 1) % n)) throw wrong("around the ring");
         std::fill(in.begin(), in.end(), -1);
         const int right = me + 1 < n ? me + 1 : chorale::nobody;
         const int left = me > 0 ? me - 1 : chorale::nobody;
-        comm.isend_receive(right, out, left, in).wait();
+        comm.iexchange({chorale::to(right, out)}, {chorale::from(left, in)}).wait();
         if (in != std::vector<int>(count, left)) throw wrong("along the line");
       }
     });

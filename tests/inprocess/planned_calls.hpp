@@ -218,11 +218,6 @@ class planned_calls {
           comm_.exchange({chorale::to(to, in)}, {chorale::from(from, out)});
         },
         [right, left](auto call, auto& c) { return call(right, c.in.span(), left, c.out().span()); });
-    add(
-        "send_receive", std::make_shared<exchanged>(apart(), only(left), only(right)),
-        [this](auto... a) { return comm_.plan_send_receive(a...); },
-        [this](auto... a) { comm_.send_receive(a...); },
-        [right, left](auto call, auto& c) { return call(left, c.in.span(), right, c.out().span()); });
   }
 
   Comm& comm_;

@@ -59,7 +59,8 @@ int sparse_value(int from, int to, std::size_t i) {
 template <class Sparse, class Comm>
 void call_and_check(Sparse& sparse, Comm& comm, const lengths& all) {
   std::vector<std::vector<int>> buffers;
-  std::vector<chorale::outgoing> sends{chorale::to(chorale::nobody, std::vector<int>(3))};
+  const std::vector<int> for_nobody(3);
+  std::vector<chorale::outgoing> sends{chorale::to(chorale::nobody, for_nobody)};
   const auto mine = all.find(comm.rank());
   if (mine != all.end()) {
     // The last target first: the order of the list is arbitrary.

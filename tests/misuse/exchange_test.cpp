@@ -63,15 +63,17 @@ TEMPLATE_TEST_CASE("exchange: the counts of a message differ", "[misuse]", EXCHA
 TEMPLATE_TEST_CASE("exchange: more messages are sent, or other elements", "[misuse]", EXCHANGE_TRANSPORTS) {
   for (const int size : misuse::group_sizes) {
     const auto more = misuse::run<TestType>(size, [](auto& comm) {
+      const int one = 1, two = 2;
       int in = 0;
-      if (comm.rank() == 0) comm.exchange({chorale::to(1, 1), chorale::to(1, 2)}, {});
+      if (comm.rank() == 0) comm.exchange({chorale::to(1, one), chorale::to(1, two)}, {});
       if (comm.rank() == 1) comm.exchange({}, {chorale::from(0, in)});
       if (comm.rank() > 1) comm.exchange({}, {});
     });
     check_named(more, {"rank 0 sends 2 messages to rank 1 in exchange, which takes 1"});
     const auto other = misuse::run<TestType>(size, [](auto& comm) {
+      const int one = 1;
       float in = 0;
-      if (comm.rank() == 0) comm.exchange({chorale::to(1, 1)}, {});
+      if (comm.rank() == 0) comm.exchange({chorale::to(1, one)}, {});
       if (comm.rank() == 1) comm.exchange({}, {chorale::from(0, in)});
       if (comm.rank() > 1) comm.exchange({}, {});
     });
@@ -82,8 +84,9 @@ TEMPLATE_TEST_CASE("exchange: more messages are sent, or other elements", "[misu
 TEMPLATE_TEST_CASE("exchange: a message that nobody takes is an error of the next call", "[misuse]",
                    EXCHANGE_TRANSPORTS) {
   const auto all = misuse::run<TestType>(2, [](auto& comm) {
+    const int one = 1;
     if (comm.rank() == 0)
-      comm.exchange({chorale::to(1, 1)}, {});
+      comm.exchange({chorale::to(1, one)}, {});
     else
       comm.exchange({}, {});
     comm.barrier();

@@ -75,8 +75,7 @@ void all_calls() {
   static_cast<void>(comm.gather(one));
   static_cast<void>(comm.allgather(one));
   static_cast<void>(comm.allgather(in));
-  comm.send_receive(0, in, 0, out);
-  comm.send_receive(0, one, 0, one);
+  comm.exchange({chorale::to(0, one)}, {chorale::from(0, one)});
   comm.exchange({chorale::to(0, in)}, {chorale::from(0, out)});
   static_cast<void>(comm.allreduce(chorale::placed{1.0, 2}, chorale::min_at));
 

@@ -22,7 +22,7 @@ SETTINGS = {
     "SHOW_USED_FILES": "NO", "GENERATE_TREEVIEW": "YES",
 }
 # Calls of a communicator that belong to another operation than their name says.
-BELONGS = {"exscan": "scan", "send_receive": "exchange"}
+BELONGS = {"exscan": "scan"}
 STYLE = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
 UNDESCRIBED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): warning: Member (?P<name>operator(?:\(\)|\[\]|[^\s\w(]+)|[~\w]+)(?P<rest>.*) \((?P<kind>\w+)\) of \w+ (?P<scope>.+) is not documented\.")
 # Remarks on classes (`undescribed` knows more of them), on a template of namespace std that is specialized, on files that are not read, and on a run for the sake of remarks alone.

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <chorale/bench/trials.hpp>
+#include <chorale/calls/exchange.hpp>
 
 namespace chorale::bench {
 
@@ -166,8 +167,8 @@ struct trial<chorale::operation::exchange> {
   static constexpr bool rooted = false;
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
     const int n = comm.size();
-    comm.send_receive((comm.rank() + 1) % n, std::span<const float>{memory.in(bytes)},
-                      (comm.rank() + n - 1) % n, memory.out(bytes));
+    comm.exchange({chorale::to((comm.rank() + 1) % n, std::span<const float>{memory.in(bytes)})},
+                  {chorale::from((comm.rank() + n - 1) % n, memory.out(bytes))});
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const auto seed = seed_of(bytes);

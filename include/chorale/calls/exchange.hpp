@@ -1,4 +1,4 @@
-// exchange, send_receive and their nonblocking forms.
+// exchange and its nonblocking form.
 #pragma once
 
 #include <cstddef>
@@ -13,10 +13,13 @@
 
 namespace chorale {
 
-/// A message for `communicator::exchange`: `data`, a range or a value, to rank `peer`; `nobody` sends
-/// nothing. `data` is read until the call is over.
+/// A message for `communicator::exchange`: `data`, a range or a variable, to rank `peer`; `nobody` sends
+/// nothing. `data` is read until the call is over; a list of messages may be kept, so it is no temporary.
 template <class Data>
-[[nodiscard]] outgoing to(calls::rank_number peer, const Data& data) {
+[[nodiscard]] outgoing to(calls::rank_number peer, Data&& data) {
+  static_assert(calls::argument::lasts<Data>,
+                "chorale: a message is read until its exchange is over, and this one is a temporary: keep it "
+                "in a variable");
   const calls::input in = calls::read(data);
   return {peer.value, in.bytes, in.type};
 }
