@@ -24,7 +24,7 @@ int main() try {
   std::vector<long> table(static_cast<std::size_t>(run.cells) + 1);
   if (comm.rank() == root)
     for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<long>(i * i);
-  comm.broadcast(std::span{table}, root);
+  comm.broadcast(std::span{table}, chorale::root{root});
 
   // Has everything arrived here?
   bool right = run.time_step == 0.25 && run.cells == 1000 && run.periodic;

@@ -35,7 +35,7 @@ int main() try {
   constexpr int calls = 10'000;
   comm.barrier();
   const auto begin = std::chrono::steady_clock::now();
-  for (int i = 0; i < calls; ++i) static_cast<void>(comm.allreduce(1.0));
+  for (int i = 0; i < calls; ++i) static_cast<void>(comm.allreduce(1.0, chorale::sum));
   const std::chrono::duration<double, std::micro> spent = std::chrono::steady_clock::now() - begin;
   if (comm.rank() == 0) {
     fmt::print("allreduce over {} ranks on {}: sum {} ({}), {:.2f} us a call of 8 bytes\n", comm.size(),

@@ -22,7 +22,7 @@ bool add_up(const char* name) {
   std::vector<int> data(3000);
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = comm.rank() + static_cast<int>(i);
   comm.barrier();
-  comm.allreduce(std::span{data}, chorale::max);
+  comm.allreduce(chorale::in_place, std::span{data}, chorale::max);
 
   bool right = true;
   for (std::size_t i = 0; i < data.size(); ++i)

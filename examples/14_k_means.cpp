@@ -117,9 +117,10 @@ clustering k_means(chorale::communicator<>& comm, std::size_t n, std::size_t k,
   // Rank 0 decides, as one that has read them from a file would.
   std::vector<centre> centres(k);
   if (comm.rank() == 0) centres = first_centres(n, k);
-  comm.broadcast(centres, 0);
+  comm.broadcast(centres, chorale::root{0});
   return lloyd(
-      mine, std::move(centres), [&](auto& tally) { comm.allreduce(tally, chorale::sum); }, worked);
+      mine, std::move(centres), [&](auto& tally) { comm.allreduce(chorale::in_place, tally, chorale::sum); },
+      worked);
 }
 
 }  // namespace

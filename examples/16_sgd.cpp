@@ -100,7 +100,8 @@ network train(chorale::communicator<>& comm, network net, std::size_t steps, std
     std::vector<chorale::request> sums(net.size());
     back_propagate(
         net, step * batch + me * batch / ranks, step * batch + (me + 1) * batch / ranks,
-        [&](std::size_t l) { sums[l] = comm.iallreduce(net[l].gradient, chorale::sum); }, worked);
+        [&](std::size_t l) { sums[l] = comm.iallreduce(chorale::in_place, net[l].gradient, chorale::sum); },
+        worked);
     for (std::size_t l = net.size(); l-- > 0;) {
       sums[l].wait();
       net[l].descend(rate / static_cast<double>(batch));
@@ -132,7 +133,7 @@ int main(int count, char** words) try {
   bool mine = true;  // near the serial weights, and to the bit those of rank 0
   for (std::size_t l = 0; l < net.size(); ++l) {
     values of_rank_0 = net[l].weights;
-    comm.broadcast(of_rank_0, 0);
+    comm.broadcast(of_rank_0, chorale::root{0});
     mine = mine && of_rank_0 == net[l].weights;
     for (std::size_t i = 0; i < of_rank_0.size(); ++i)
       mine = mine && std::abs(net[l].weights[i] - serial[l].weights[i]) <= 1e-9;

@@ -126,8 +126,8 @@ int main() try {
   }
   const double here = distance(found.parameters), there = distance(serial);
   values least = found.parameters, most = found.parameters;
-  comm.allreduce(least, chorale::min);
-  comm.allreduce(most, chorale::max);
+  comm.allreduce(chorale::in_place, least, chorale::min);
+  comm.allreduce(chorale::in_place, most, chorale::max);
   const bool mine = found.samples == rounds * samples && here <= 1e-6 * at_first &&
                     there <= 1e-6 * at_first && least == most;  // all ranks have gathered the same
   const bool right = comm.allreduce(mine ? 1 : 0, chorale::min) == 1;

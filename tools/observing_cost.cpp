@@ -58,11 +58,12 @@ void measure(const std::array<comm_type*, 3>& comms) {
   std::vector<double> long_two(16384);
   const std::vector<measured_call> all{
       {"barrier", 0, [](comm_type& comm) { comm.barrier(); }},
-      {"broadcast", 8, [&](comm_type& comm) { comm.broadcast(one, 0); }},
-      {"allreduce", 8, [&](comm_type& comm) { comm.allreduce(one); }},
+      {"broadcast", 8, [&](comm_type& comm) { comm.broadcast(one, chorale::root{0}); }},
+      {"allreduce", 8, [&](comm_type& comm) { comm.allreduce(chorale::in_place, one, chorale::sum); }},
       {"allgather", 8, [&](comm_type& comm) { comm.allgather(one, two); }},
-      {"broadcast", 65536, [&](comm_type& comm) { comm.broadcast(long_one, 0); }},
-      {"allreduce", 65536, [&](comm_type& comm) { comm.allreduce(long_one); }},
+      {"broadcast", 65536, [&](comm_type& comm) { comm.broadcast(long_one, chorale::root{0}); }},
+      {"allreduce", 65536,
+       [&](comm_type& comm) { comm.allreduce(chorale::in_place, long_one, chorale::sum); }},
       {"allgather", 65536, [&](comm_type& comm) { comm.allgather(long_one, long_two); }}};
   const bool speaks = comms[0]->rank() == 0;
   if (speaks) chorale::say(stdout, "| call | bytes | ns | statistics | trace |\n|---|---:|---:|---:|---:|\n");

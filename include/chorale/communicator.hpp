@@ -13,8 +13,10 @@
 
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/calls/all.hpp>
+#include <chorale/calls/rank_arguments.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/root.hpp>  // IWYU pragma: export
 #include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
 #include <chorale/transport/rc.hpp>
@@ -40,7 +42,7 @@ struct call_statistics;
 /// of elements (`chorale::element`), or a single element, of any count and alignment. Buffers that are
 /// written must be non-const lvalues. `in` and `out` must not overlap unless the call says so;
 /// `chorale::in_place` means that the operand is already in the other buffer, `chorale::nothing` that this
-/// rank has no such buffer. An operator combines two elements in rank order; it must be associative and need
+/// rank has no such buffer. A root is given as `root{2}`; without it rank 0 is the root. An operator combines two elements in rank order; it must be associative and need
 /// not commute.
 /// @throws error errc::invalid_argument, on this rank and before anything is sent, if sizes do not fit or
 /// buffers overlap.
@@ -91,44 +93,41 @@ class communicator {
 
   /// Copies `data` of rank `root` into `data` of all ranks. The count is the same on all ranks.
   template <class Data>
-  void broadcast(Data&& data, calls::rank_number root = 0) {
+  void broadcast(Data&& data, calls::root_argument root = {}) {
     run(calls::broadcast(on(), calls::written<Data>(data), root.value));
   }
-  request ibroadcast(auto&& data, calls::rank_number root = 0);
-  plan plan_broadcast(auto&& data, calls::rank_number root = 0);
+  request ibroadcast(auto&& data, calls::root_argument root = {});
+  plan plan_broadcast(auto&& data, calls::root_argument root = {});
 
   /// out[i] = op over in[i] of all ranks, at rank `root`, in the order that the algorithm documents;
   /// elsewhere `out` is not touched and may be `nothing`. `in` and `out` may be the same, or `in` `in_place`.
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  void reduce(const In& in, Out&& out, Op op = {}, calls::rank_number root = 0) {
+  template <class In, class Out, calls::no_root Op>
+  void reduce(const In& in, Out&& out, Op op, calls::root_argument root = {}) {
     run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
   }
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  request ireduce(In&& in, Out&& out, Op op = {}, calls::rank_number root = 0);
-  plan plan_reduce(auto&&... arguments);
+  template <class In, class Out, class Op = calls::no_operator>
+  request ireduce(In&& in, Out&& out, Op op = {}, calls::root_argument root = {});
+  template <class In, class Out, class Op = calls::no_operator>
+  plan plan_reduce(In&& in, Out&& out, Op op = {}, calls::root_argument root = {});
   /// Returns the result at the root and an empty optional elsewhere.
-  template <calls::value Element, calls::value Op = sum_t>
-  [[nodiscard]] std::optional<Element> reduce(const Element& value, Op op = {}, calls::rank_number root = 0) {
+  template <class Element, class Op = calls::no_operator>
+  [[nodiscard]] std::optional<Element> reduce(const Element& value, Op op = {},
+                                              calls::root_argument root = {}) {
     return calls::make_reduce(*this, value, op, root.value);
   }
 
-  /// data[i] = op over data[i] of all ranks, in place; every rank gets the same bits. The order is the one
-  /// that the algorithm documents; operators that do not commute are applied in rank order.
-  template <calls::buffer Data, calls::value Op = sum_t>
-  void allreduce(Data&& data, Op op = {}) {
-    run(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
-  template <class Data, calls::value Op = sum_t>
-  request iallreduce(Data&& data, Op op = {});
-  /// The same with a separate result buffer of the same size.
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  void allreduce(const In& in, Out&& out, Op op = {}) {
+  /// out[i] = op over in[i] of all ranks; every rank gets the same bits. The order is the one that the
+  /// algorithm documents; operators that do not commute are applied in rank order. `in` and `out` may be the
+  /// same, or `in` `in_place`.
+  template <class In, class Out, class Op>
+  void allreduce(const In& in, Out&& out, Op op) {
     run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
   request iallreduce(In&& in, Out&& out, Op op = {});
-  plan plan_allreduce(auto&&... arguments);
-  template <calls::value Element, calls::value Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
+  plan plan_allreduce(In&& in, Out&& out, Op op = {});
+  template <class Element, class Op = calls::no_operator>
   [[nodiscard]] Element allreduce(const Element& value, Op op = {}) {
     return calls::make_allreduce(*this, value, op);
   }
@@ -196,125 +195,116 @@ class communicator {
   /// At `root`: out[r * n + i] = in[i] of rank r, where n, the size of `in`, is the same on all ranks. On
   /// other ranks `out` is not touched and may be `nothing`. The root's `in` may be its block of `out`, or
   /// `in_place`.
-  template <class In, calls::other_buffer<In> Out>
-  void gather(const In& in, Out&& out, calls::rank_number root = 0) {
+  template <class In, calls::no_root Out>
+  void gather(const In& in, Out&& out, calls::root_argument root = {}) {
     run(calls::gather(on(), calls::both<In, Out>(in, out), root.value));
   }
-  request igather(auto&& in, auto&& out, calls::rank_number root = 0);
-  plan plan_gather(auto&& in, auto&& out, calls::rank_number root = 0);
+  request igather(auto&& in, auto&& out, calls::root_argument root = {});
+  plan plan_gather(auto&& in, auto&& out, calls::root_argument root = {});
   /// The result is empty on all ranks but the root.
   template <class In>
-  [[nodiscard]] auto gather(const In& in, calls::rank_number root = 0) {
+  [[nodiscard]] auto gather(const In& in, calls::root_argument root = {}) {
     return calls::make_gather(*this, in, root.value);
   }
 
   /// The same with counts[r] elements from rank r, which must equal what that rank sends. `counts` and
   /// `displacements` (as in `allgatherv`) are read at the root only.
   template <class In, class Out>
-  void gatherv(const In& in, Out&& out, calls::counts sizes, calls::rank_number root = 0,
-               calls::counts displacements = {}) {
+  void gatherv(const In& in, Out&& out, calls::counts sizes, calls::counts displacements = {},
+               calls::root_argument root = {}) {
     run(calls::gatherv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
   }
-  request igatherv(auto&& in, auto&& out, calls::counts sizes, calls::rank_number root = 0,
-                   calls::counts displacements = {});
-  plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::rank_number root = 0,
-                    calls::counts displacements = {});
+  request igatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {},
+                   calls::root_argument root = {});
+  plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {},
+                    calls::root_argument root = {});
   /// The same if the root does not know the counts; empty elsewhere. Cost: an additional `gather` of 8 bytes.
   template <class In>
-  [[nodiscard]] auto gatherv(const In& in, calls::rank_number root = 0) {
+  [[nodiscard]] auto gatherv(const In& in, calls::root_argument root = {}) {
     return calls::make_gatherv(*this, in, root.value);
   }
 
   /// Block r of the root's `in` goes to `out` of rank r; `out` has the same size on all ranks. Elsewhere `in`
   /// is not read and may be `nothing`. The root's `out` may be its block of `in`, or `in_place`.
-  template <class In, calls::other_buffer<In> Out>
-  void scatter(const In& in, Out&& out, calls::rank_number root = 0) {
+  template <class In, calls::no_root Out>
+  void scatter(const In& in, Out&& out, calls::root_argument root = {}) {
     run(calls::scatter(on(), calls::both<In, Out>(in, out), root.value));
   }
-  request iscatter(auto&& in, auto&& out, calls::rank_number root = 0);
-  plan plan_scatter(auto&& in, auto&& out, calls::rank_number root = 0);
+  request iscatter(auto&& in, auto&& out, calls::root_argument root = {});
+  plan plan_scatter(auto&& in, auto&& out, calls::root_argument root = {});
   /// One element for each rank; `in` may be empty on ranks other than the root.
   template <class In>
-  [[nodiscard]] auto scatter(const In& in, calls::rank_number root = 0) {
+  [[nodiscard]] auto scatter(const In& in, calls::root_argument root = {}) {
     return calls::make_scatter(*this, in, root.value);
   }
 
   /// The same with counts[r] elements for rank r, which must equal what that rank receives; `counts` and
   /// `displacements` are read at the root only.
   template <class In, class Out>
-  void scatterv(const In& in, calls::counts sizes, Out&& out, calls::rank_number root = 0,
-                calls::counts displacements = {}) {
+  void scatterv(const In& in, calls::counts sizes, Out&& out, calls::counts displacements = {},
+                calls::root_argument root = {}) {
     run(calls::scatterv(on(), calls::both<In, Out>(in, out), sizes.values, root.value, displacements.values));
   }
-  request iscatterv(auto&& in, calls::counts sizes, auto&& out, calls::rank_number root = 0,
-                    calls::counts displacements = {});
-  plan plan_scatterv(auto&& in, calls::counts sizes, auto&& out, calls::rank_number root = 0,
-                     calls::counts displacements = {});
+  request iscatterv(auto&& in, calls::counts sizes, auto&& out, calls::counts displacements = {},
+                    calls::root_argument root = {});
+  plan plan_scatterv(auto&& in, calls::counts sizes, auto&& out, calls::counts displacements = {},
+                     calls::root_argument root = {});
   /// Sends all[r] of the root, a range of ranges, to rank r; `all` is not read elsewhere. Cost: a copy at the
   /// root, and an additional `scatter` of 8 bytes.
   template <class Parts>
-  [[nodiscard]] auto scatterv(const Parts& all, calls::rank_number root = 0) {
+  [[nodiscard]] auto scatterv(const Parts& all, calls::root_argument root = {}) {
     return calls::make_scatterv(*this, all, root.value);
   }
 
   /// out[i] = op over in[rank() * n + i] of all ranks, where n, the size of `out`, is the same on all ranks.
   /// `out` may be this rank's block of `in`. With `in_place`, `out` holds all blocks, and this rank's block
   /// becomes the result.
-  template <class In, class Out, calls::value Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
   void reduce_scatter(const In& in, Out&& out, Op op = {}) {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
-  template <class In, class Out, calls::value Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
   request ireduce_scatter(In&& in, Out&& out, Op op = {});
+  template <class In, class Out, class Op = calls::no_operator>
+  plan plan_reduce_scatter(In&& in, Out&& out, Op op = {});
   /// The same with counts[r] elements for rank r, one block after the other in `in`; the same counts on all
   /// ranks.
-  template <class In, class Out, calls::buffer Counts, class Op = sum_t>
-  void reduce_scatter(const In& in, Out&& out, const Counts& sizes, Op op = {}) {
-    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::counts{sizes}.values,
+  template <class In, class Out, class Op>
+  void reduce_scatter(const In& in, Out&& out, calls::counts sizes, Op op) {
+    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), sizes.values,
                               calls::by<In, Out>(op, in, out)));
   }
-  template <class In, class Out, calls::buffer Counts, class Op = sum_t>
-  request ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op = {});
-  plan plan_reduce_scatter(auto&&... arguments);
+  template <class In, class Out, class Op>
+  request ireduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op);
+  template <class In, class Out, class Op>
+  plan plan_reduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op);
 
-  /// data[i] = op over data[i] of ranks 0 to rank(), in rank order. In place.
-  template <calls::buffer Data, calls::value Op = sum_t>
-  void scan(Data&& data, Op op = {}) {
-    run(calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
-  template <class Data, calls::value Op = sum_t>
-  request iscan(Data&& data, Op op = {});
-  /// The same with a separate result buffer of the same size.
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  void scan(const In& in, Out&& out, Op op = {}) {
+  /// out[i] = op over in[i] of ranks 0 to rank(), in rank order. `in` and `out` as in `allreduce`.
+  template <class In, class Out, class Op>
+  void scan(const In& in, Out&& out, Op op) {
     run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
   request iscan(In&& in, Out&& out, Op op = {});
-  plan plan_scan(auto&&... arguments);
-  template <calls::value Element, calls::value Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
+  plan plan_scan(In&& in, Out&& out, Op op = {});
+  template <class Element, class Op = calls::no_operator>
   [[nodiscard]] Element scan(const Element& value, Op op = {}) {
     return calls::make_scan(*this, value, op);
   }
 
-  /// data[i] = op over data[i] of ranks 0 to rank() - 1, in rank order and in place; rank 0's data is
-  /// unchanged.
-  template <calls::buffer Data, calls::value Op = sum_t>
-  void exscan(Data&& data, Op op = {}) {
-    run(calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
-  }
-  template <class Data, calls::value Op = sum_t>
-  request iexscan(Data&& data, Op op = {});
-  /// The same with a separate result buffer of the same size; on rank 0 it becomes a copy of `in`.
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
-  void exscan(const In& in, Out&& out, Op op = {}) {
+  /// out[i] = op over in[i] of ranks 0 to rank() - 1, in rank order; on rank 0 `out` becomes a copy of `in`.
+  /// `in` and `out` as in `allreduce`.
+  template <class In, class Out, class Op>
+  void exscan(const In& in, Out&& out, Op op) {
     run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
-  template <class In, calls::other_buffer<In> Out, class Op = sum_t>
+  template <class In, class Out, class Op = calls::no_operator>
   request iexscan(In&& in, Out&& out, Op op = {});
-  plan plan_exscan(auto&&... arguments);
+  template <class In, class Out, class Op = calls::no_operator>
+  plan plan_exscan(In&& in, Out&& out, Op op = {});
   /// Empty on rank 0, which has no predecessor: `comm.exscan(n).value_or(0)`.
-  template <calls::value Element, calls::value Op = sum_t>
+  template <class Element, class Op = calls::no_operator>
   [[nodiscard]] std::optional<Element> exscan(const Element& value, Op op = {}) {
     return calls::make_exscan(*this, value, op);
   }

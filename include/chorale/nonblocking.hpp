@@ -5,30 +5,25 @@
 #include <memory>
 #include <span>
 
+#include <chorale/calls/rank_arguments.hpp>
 #include <chorale/communicator.hpp>
 
 namespace chorale {
 
 template <class... Policies>
-request communicator<Policies...>::ibroadcast(auto&& data, calls::rank_number root) {
+request communicator<Policies...>::ibroadcast(auto&& data, calls::root_argument root) {
   return on().start(calls::broadcast(on(), calls::written<decltype(data)>(data), root.value));
 }
 
 template <class... Policies>
-template <class In, calls::other_buffer<In> Out, class Op>
-request communicator<Policies...>::ireduce(In&& in, Out&& out, Op op, calls::rank_number root) {
+template <class In, class Out, class Op>
+request communicator<Policies...>::ireduce(In&& in, Out&& out, Op op, calls::root_argument root) {
   return on().start(
       calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
 }
 
 template <class... Policies>
-template <class Data, calls::value Op>
-request communicator<Policies...>::iallreduce(Data&& data, Op op) {
-  return on().start(calls::allreduce(on(), calls::written<Data>(data), calls::by<Data>(op, data)));
-}
-
-template <class... Policies>
-template <class In, calls::other_buffer<In> Out, class Op>
+template <class In, class Out, class Op>
 request communicator<Policies...>::iallreduce(In&& in, Out&& out, Op op) {
   return on().start(
       calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
@@ -61,66 +56,52 @@ request communicator<Policies...>::ialltoallv(auto&& in, calls::counts send_coun
 }
 
 template <class... Policies>
-request communicator<Policies...>::igather(auto&& in, auto&& out, calls::rank_number root) {
+request communicator<Policies...>::igather(auto&& in, auto&& out, calls::root_argument root) {
   return on().start(calls::gather(on(), calls::lasting<decltype(in), decltype(out)>(in, out), root.value));
 }
 
 template <class... Policies>
 request communicator<Policies...>::igatherv(auto&& in, auto&& out, calls::counts sizes,
-                                            calls::rank_number root, calls::counts displacements) {
+                                            calls::counts displacements, calls::root_argument root) {
   return on().start(calls::gatherv(on(), calls::lasting<decltype(in), decltype(out)>(in, out), sizes.values,
                                    root.value, displacements.values));
 }
 
 template <class... Policies>
-request communicator<Policies...>::iscatter(auto&& in, auto&& out, calls::rank_number root) {
+request communicator<Policies...>::iscatter(auto&& in, auto&& out, calls::root_argument root) {
   return on().start(calls::scatter(on(), calls::lasting<decltype(in), decltype(out)>(in, out), root.value));
 }
 
 template <class... Policies>
 request communicator<Policies...>::iscatterv(auto&& in, calls::counts sizes, auto&& out,
-                                             calls::rank_number root, calls::counts displacements) {
+                                             calls::counts displacements, calls::root_argument root) {
   return on().start(calls::scatterv(on(), calls::lasting<decltype(in), decltype(out)>(in, out), sizes.values,
                                     root.value, displacements.values));
 }
 
 template <class... Policies>
-template <class In, class Out, calls::value Op>
+template <class In, class Out, class Op>
 request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, Op op) {
   return on().start(
       calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
 }
 
 template <class... Policies>
-template <class In, class Out, calls::buffer Counts, class Op>
-request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, const Counts& sizes, Op op) {
-  return on().start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::counts{sizes}.values,
+template <class In, class Out, class Op>
+request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op) {
+  return on().start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), sizes.values,
                                           calls::by<In, Out>(op, in, out)));
 }
 
 template <class... Policies>
-template <class Data, calls::value Op>
-request communicator<Policies...>::iscan(Data&& data, Op op) {
-  return on().start(
-      calls::scan(on(), operation::scan, calls::written<Data>(data), calls::by<Data>(op, data)));
-}
-
-template <class... Policies>
-template <class In, calls::other_buffer<In> Out, class Op>
+template <class In, class Out, class Op>
 request communicator<Policies...>::iscan(In&& in, Out&& out, Op op) {
   return on().start(
       calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
 }
 
 template <class... Policies>
-template <class Data, calls::value Op>
-request communicator<Policies...>::iexscan(Data&& data, Op op) {
-  return on().start(
-      calls::scan(on(), operation::exscan, calls::written<Data>(data), calls::by<Data>(op, data)));
-}
-
-template <class... Policies>
-template <class In, calls::other_buffer<In> Out, class Op>
+template <class In, class Out, class Op>
 request communicator<Policies...>::iexscan(In&& in, Out&& out, Op op) {
   return on().start(calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out),
                                 calls::by<In, Out>(op, in, out)));

@@ -10,7 +10,7 @@ namespace chorale {
 
 /// A call of a communicator with fixed arguments, started any number of times:
 ///
-///     auto step = comm.plan_allreduce(residual, chorale::sum);
+///     auto step = comm.plan_allreduce(chorale::in_place, residual, chorale::sum);
 ///     while (...) {
 ///       ...                // fill `residual`
 ///       step.start();

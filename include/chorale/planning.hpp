@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <chorale/calls/pinned_buffers.hpp>
+#include <chorale/calls/rank_arguments.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/plan.hpp>
 
@@ -49,49 +50,9 @@ plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> read
   });
 }
 
-// Calls whose second argument may be an operator or a buffer.
-
-template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
-plan plan_reduce(Caller& on, In&& in, Out&& out, Op op = {}, rank_number root = 0) {
-  const operands io = calls::lasting<In, Out>(in, out);
-  const bool takes = on.rank() == root.value;
-  return calls::make_plan(on, calls::reduce(on, io, calls::by<In, Out>(op, in, out), root.value),
-                          io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
-                          takes ? io.out.bytes : std::span<std::byte>{});
-}
-
-template <class Caller, class Data, value Op = sum_t>
-plan plan_allreduce(Caller& on, Data&& data, Op op = {}) {
-  const output io = calls::written<Data>(data);
-  return calls::make_plan(on, calls::allreduce(on, io, calls::by<Data>(op, data)), {}, io.bytes);
-}
-template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
-plan plan_allreduce(Caller& on, In&& in, Out&& out, Op op = {}) {
-  const operands io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on, calls::allreduce(on, io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
-}
-
-template <class Caller, class In, class Out, value Op = sum_t>
-plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, Op op = {}) {
-  const operands io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on, calls::reduce_scatter(on, io, calls::by<In, Out>(op, in, out)), io.in.bytes,
-                          io.out.bytes);
-}
-template <class Caller, class In, class Out, buffer Counts, class Op = sum_t>
-plan plan_reduce_scatter(Caller& on, In&& in, Out&& out, const Counts& sizes, Op op = {}) {
-  const operands io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(
-      on, calls::reduce_scatter(on, io, counts{sizes}.values, calls::by<In, Out>(op, in, out)), io.in.bytes,
-      io.out.bytes);
-}
-
-template <class Caller, class Data, value Op = sum_t>
-plan plan_scan(Caller& on, operation what, Data&& data, Op op = {}) {
-  const output io = calls::written<Data>(data);
-  return calls::make_plan(on, calls::scan(on, what, io, calls::by<Data>(op, data)), {}, io.bytes);
-}
-template <class Caller, class In, other_buffer<In> Out, class Op = sum_t>
-plan plan_scan(Caller& on, operation what, In&& in, Out&& out, Op op = {}) {
+/// A plan of a scan. `what` is operation::scan or operation::exscan.
+template <class Caller, class In, class Out, class Op>
+plan plan_scan(Caller& on, operation what, In&& in, Out&& out, Op op) {
   const operands io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on, calls::scan(on, what, io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
 }
@@ -104,19 +65,27 @@ plan communicator<Policies...>::plan_barrier() {
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_broadcast(auto&& data, calls::rank_number root) {
+plan communicator<Policies...>::plan_broadcast(auto&& data, calls::root_argument root) {
   const calls::output io = calls::written<decltype(data)>(data);
   return calls::make_plan(on(), calls::broadcast(on(), io, root.value), {}, io.bytes);
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_reduce(auto&&... arguments) {
-  return calls::plan_reduce(on(), std::forward<decltype(arguments)>(arguments)...);
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_reduce(In&& in, Out&& out, Op op, calls::root_argument root) {
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const bool takes = rank() == root.value;
+  return calls::make_plan(on(), calls::reduce(on(), io, calls::by<In, Out>(op, in, out), root.value),
+                          io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
+                          takes ? io.out.bytes : std::span<std::byte>{});
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_allreduce(auto&&... arguments) {
-  return calls::plan_allreduce(on(), std::forward<decltype(arguments)>(arguments)...);
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_allreduce(In&& in, Out&& out, Op op) {
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on(), calls::allreduce(on(), io, calls::by<In, Out>(op, in, out)), {},
+                          io.out.bytes);
 }
 
 template <class... Policies>
@@ -151,7 +120,7 @@ plan communicator<Policies...>::plan_alltoallv(auto&& in, calls::counts send_cou
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::rank_number root) {
+plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::root_argument root) {
   const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::gather(on(), io, root.value), io.in.bytes,
                           rank() == root.value ? io.out.bytes : std::span<std::byte>{});
@@ -159,14 +128,14 @@ plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::rank_n
 
 template <class... Policies>
 plan communicator<Policies...>::plan_gatherv(auto&& in, auto&& out, calls::counts sizes,
-                                             calls::rank_number root, calls::counts displacements) {
+                                             calls::counts displacements, calls::root_argument root) {
   const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::gatherv(on(), io, sizes.values, root.value, displacements.values),
                           io.in.bytes, rank() == root.value ? io.out.bytes : std::span<std::byte>{});
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::rank_number root) {
+plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::root_argument root) {
   const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::scatter(on(), io, root.value),
                           rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
@@ -174,25 +143,39 @@ plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::rank_
 
 template <class... Policies>
 plan communicator<Policies...>::plan_scatterv(auto&& in, calls::counts sizes, auto&& out,
-                                              calls::rank_number root, calls::counts displacements) {
+                                              calls::counts displacements, calls::root_argument root) {
   const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::scatterv(on(), io, sizes.values, root.value, displacements.values),
                           rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_reduce_scatter(auto&&... arguments) {
-  return calls::plan_reduce_scatter(on(), std::forward<decltype(arguments)>(arguments)...);
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, Op op) {
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on(), calls::reduce_scatter(on(), io, calls::by<In, Out>(op, in, out)), io.in.bytes,
+                          io.out.bytes);
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_scan(auto&&... arguments) {
-  return calls::plan_scan(on(), operation::scan, std::forward<decltype(arguments)>(arguments)...);
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op) {
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on(),
+                          calls::reduce_scatter(on(), io, sizes.values, calls::by<In, Out>(op, in, out)),
+                          io.in.bytes, io.out.bytes);
 }
 
 template <class... Policies>
-plan communicator<Policies...>::plan_exscan(auto&&... arguments) {
-  return calls::plan_scan(on(), operation::exscan, std::forward<decltype(arguments)>(arguments)...);
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_scan(In&& in, Out&& out, Op op) {
+  return calls::plan_scan(on(), operation::scan, std::forward<In>(in), std::forward<Out>(out), op);
+}
+
+template <class... Policies>
+template <class In, class Out, class Op>
+plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, Op op) {
+  return calls::plan_scan(on(), operation::exscan, std::forward<In>(in), std::forward<Out>(out), op);
 }
 
 template <class... Policies>

@@ -2,7 +2,10 @@
 // readable line.
 // expect: a number stands where an operator is expected
 // expect: the operator does not combine two of these elements into one
-// expect: the root of a call is the number of a rank, an integer
+// expect: the operator is missing, such as chorale::sum
+// expect: the form that returns its result combines single values
+// expect: the root of a call is given as chorale::root{2}
+// expect: the peer of a message is the number of a rank, an integer
 // expect: counts and displacements are std::size_t, in elements
 // expect: counts are a contiguous range of std::size_t
 // expect: what a call receives would be lost: this argument is a temporary
@@ -17,23 +20,31 @@ int larger(int a, int b) {
 }
 
 void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector<int>& out) {
+  int number = comm.rank();
   const std::vector<std::size_t> counts(static_cast<std::size_t>(comm.size()));
 #ifdef SHOULD_FAIL
   const std::vector<int> int_counts(counts.size());
-  comm.reduce(data, out, 2);                                                         // a root is no operator
-  comm.allreduce(data, [](const std::string& a, const std::string&) { return a; });  // not of int
-  comm.scan(data, [](int& a, int& b) { return a += b; });                            // it may change nothing
-  comm.broadcast(data, chorale::sum);                                                // an operator is no root
-  comm.gather(data, out, 1.5);                                                       // nor is this a rank
-  comm.broadcast(0, data);                                                           // the other way round
-  comm.gatherv(data, out, int_counts);                                               // of int
-  comm.gatherv(data, out, 0, counts);  // the root before the counts
-  comm.allreduce(data, &larger);       // which function?
+  comm.reduce(data, out, 2);  // a root is no operator
+  comm.allreduce(data, out, [](const std::string& a, const std::string&) { return a; });  // not of int
+  comm.scan(data, out, [](int& a, int& b) { return a += b; });  // it may change nothing
+  comm.reduce_scatter(data, out);                               // by which operator?
+  comm.iallreduce(data, chorale::sum).wait();                   // in place is said
+  static_cast<void>(comm.allreduce(data, chorale::sum));        // the same
+  comm.gather(number, out, 2);                                  // data or a root?
+  comm.exchange({chorale::to(data, data)}, {});                 // whose number?
+  comm.broadcast(data, chorale::sum);                           // an operator is no root
+  comm.broadcast(0, data);                                      // the other way round
+  comm.gatherv(data, out, int_counts);                          // of int
+  comm.gatherv(data, out, 0, counts);                           // the root before the counts
+  comm.allreduce(data, out, &larger);                           // which function?
 #else
-  comm.reduce(data, out, chorale::sum, 2);
-  comm.allreduce(data, [](int a, int b) { return larger(a, b); });
-  comm.broadcast(data, 0);
-  comm.gather(data, out, 1);
-  comm.gatherv(data, out, counts, 0);
+  comm.reduce(data, out, chorale::sum, chorale::root{2});
+  comm.allreduce(chorale::in_place, data, [](int a, int b) { return larger(a, b); });
+  comm.reduce_scatter(data, out, chorale::sum);
+  comm.iallreduce(chorale::in_place, number, chorale::sum).wait();
+  comm.broadcast(data, chorale::root{0});
+  comm.gather(number, out, chorale::root{1});
+  comm.gatherv(data, out, counts, {}, chorale::root{0});
+  comm.exchange({chorale::to(0, data)}, {});
 #endif
 }

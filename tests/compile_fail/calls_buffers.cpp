@@ -22,23 +22,23 @@ void mistakes(chorale::communicator<>& comm, ints& data, const ints& constant, s
   std::vector<bool> bits(3);
   std::vector<std::string> texts(3);
   std::vector<ints> nested(3);
-  comm.broadcast(data.data());               // how many?
-  comm.allreduce(list);                      // not contiguous
-  comm.broadcast(bits);                      // not contiguous
-  comm.broadcast(texts);                     // no bytes
-  comm.allgather(data, nested);              // no bytes, and of another type
-  comm.broadcast(ints{1, 2, 3});             // a temporary that receives
-  comm.allreduce(data, ints(3));             // the same
-  comm.broadcast(constant);                  // constant
-  comm.scan(constant);                       // the same
-  comm.gather(data, constant);               // the same
-  comm.igather(ints{1, 2, 3}, data).wait();  // read when it is gone
-  comm.alltoall(data, reals);                // ints as doubles
-  static_cast<void>(comm.gather(true));      // std::vector<bool>
-  static_cast<void>(comm.alltoallv(data));   // whose are they?
+  comm.broadcast(data.data());                            // how many?
+  comm.allreduce(chorale::in_place, list, chorale::sum);  // not contiguous
+  comm.broadcast(bits);                                   // not contiguous
+  comm.broadcast(texts);                                  // no bytes
+  comm.allgather(data, nested);                           // no bytes, and of another type
+  comm.broadcast(ints{1, 2, 3});                          // a temporary that receives
+  comm.allreduce(data, ints(3), chorale::sum);            // the same
+  comm.broadcast(constant);                               // constant
+  comm.scan(chorale::in_place, constant, chorale::sum);   // the same
+  comm.gather(data, constant);                            // the same
+  comm.igather(ints{1, 2, 3}, data).wait();               // read when it is gone
+  comm.alltoall(data, reals);                             // ints as doubles
+  static_cast<void>(comm.gather(true));                   // std::vector<bool>
+  static_cast<void>(comm.alltoallv(data));                // whose are they?
 #else
   comm.broadcast(std::span{data.data(), data.size()});
-  comm.allreduce(data, data);
+  comm.allreduce(data, data, chorale::sum);
   comm.gather(constant, data);
   comm.igather(constant, data).wait();
   comm.alltoall(reals, reals);

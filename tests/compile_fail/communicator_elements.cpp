@@ -31,8 +31,8 @@ struct longest {
 };
 
 int share(chorale::communicator<>& comm, std::vector<text>& values, in_place data) {
-  comm.broadcast(values, 0);
-  comm.broadcast(data, 0);
+  comm.broadcast(values);
+  comm.broadcast(data);
   return comm.allreduce(comm.rank(), longest{});
 }
 

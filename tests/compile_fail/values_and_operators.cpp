@@ -38,7 +38,7 @@ auto make() {
   return chorale::reduction::of<double>(sum{});
 }
 void share(chorale::communicator<>& comm, std::span<element> data) {
-  comm.broadcast(data, 0);
+  comm.broadcast(data, chorale::root{0});
 }
 constexpr chorale::topology::degree_k tree{1, 8, degree};
 static_assert(!tree.is_root());

@@ -92,7 +92,7 @@ TEST_CASE("the algorithm that runs is the fastest in the table", "[automatic]") 
     for (const auto& [bytes, winner] : std::initializer_list<std::pair<std::size_t, int>>{
              {1, 0}, {565, 0}, {566, 1}, {3200, 1}, {18101, 1}, {18102, 2}, {500'000, 2}}) {
       std::vector<std::uint8_t> data(bytes, 1);
-      comm.allreduce(std::span{data}, chorale::sum);
+      comm.allreduce(chorale::in_place, std::span{data}, chorale::sum);
       if (const int served = telling::last[static_cast<std::size_t>(comm.rank())]; served != winner)
         throw wrong(std::to_string(served) + " served " + std::to_string(bytes) + " bytes, not " +
                     std::to_string(winner));
@@ -158,7 +158,7 @@ TEST_CASE("an algorithm that was not measured is named, and is not another one o
     auto& last = telling::last[static_cast<std::size_t>(comm.rank())];
     last = -1;
     std::vector<std::uint8_t> data(100, 1);
-    comm.allreduce(std::span{data}, chorale::sum);
+    comm.allreduce(chorale::in_place, std::span{data}, chorale::sum);
     if (last != -1) throw wrong("what was not measured was chosen");
   });
 }
@@ -210,9 +210,9 @@ TEST_CASE("nonblocking calls made during a trial and run after it use its result
     for (std::size_t i = 0; i < calls; ++i) {
       // Rank 1 makes some of these calls blocking.
       if (comm.rank() == 1 && i % 7 == 3)
-        comm.allreduce(std::span{&data[i], 1}, chorale::sum);
+        comm.allreduce(chorale::in_place, std::span{&data[i], 1}, chorale::sum);
       else
-        all.push_back(comm.iallreduce(std::span{&data[i], 1}, chorale::sum));
+        all.push_back(comm.iallreduce(chorale::in_place, std::span{&data[i], 1}, chorale::sum));
     }
     chorale::wait_all(all);
     for (const auto found : data)
@@ -233,13 +233,13 @@ TEST_CASE("results whose bits depend on the order of evaluation do not depend on
       std::set<double> sums;
       for (int i = 0; i < 200; ++i) {
         double value = comm.rank() == 3 ? 1e16 : 1.0 + comm.rank();
-        comm.allreduce(std::span{&value, 1}, chorale::sum);
+        comm.allreduce(chorale::in_place, std::span{&value, 1}, chorale::sum);
         served.insert(telling::last[static_cast<std::size_t>(comm.rank())]);
         sums.insert(value);
         // A trial of other calls of this size, whose bits do not depend on the order, does not affect these
         // calls.
         std::uint64_t number = 1;
-        comm.allreduce(std::span{&number, 1}, chorale::sum);
+        comm.allreduce(chorale::in_place, std::span{&number, 1}, chorale::sum);
       }
       if (policy == chorale::trial_policy::all) {
         if (served.size() != 3) throw wrong(std::to_string(served.size()) + " algorithms served");
@@ -268,7 +268,7 @@ TEST_CASE("without trials, and with a user's table, the table decides", "[automa
       std::set<int> served;
       for (int i = 0; i < 100; ++i) {
         std::uint64_t number = 1;
-        comm.allreduce(std::span{&number, 1}, chorale::sum);
+        comm.allreduce(chorale::in_place, std::span{&number, 1}, chorale::sum);
         served.insert(telling::last[static_cast<std::size_t>(comm.rank())]);
       }
       if (served.size() != 1) throw wrong(std::to_string(served.size()) + " algorithms served");

@@ -121,7 +121,7 @@ TEST_CASE("a broadcast reaches all though its root computes at once", "[datagram
     std::atomic<int> received{0};
     run_ranks<standard<ud>>(size, settings(), [&](auto& comm) {
       word value = comm.rank() == 0 ? 4711U + static_cast<word>(round) : 0;
-      comm.broadcast(std::span{&value, 1}, 0);
+      comm.broadcast(std::span{&value, 1}, chorale::root{0});
       windows::expect(value == 4711U + static_cast<word>(round), "a broadcast is wrong");
       if (comm.rank() != 0)
         ++received;
@@ -136,7 +136,7 @@ TEST_CASE("no rank waits in vain for an acknowledgement of a rank that has left"
   for (int round = 0; round < 60; ++round) {
     run_ranks<emulated>(2, settings(), [&](emulated& comm) {
       std::vector<word> data(20'000, static_cast<word>(comm.rank()));
-      comm.broadcast(std::span{data}, round % 2);
+      comm.broadcast(std::span{data}, chorale::root{round % 2});
       windows::expect(data.back() == static_cast<word>(round % 2), "a broadcast is wrong");
     });
   }
@@ -164,7 +164,7 @@ TEST_CASE("accesses outside exposed memory are refused and do no harm", "[datagr
         const auto part = std::span{victim}.subspan(4000, 8000);
         const auto exposed = attempt == "rights" ? net.offer(part) : net.expose(part);
         if (comm.rank() == 1) region = exposed.region();
-        comm.broadcast(std::as_writable_bytes(std::span{&region, 1}), 1);
+        comm.broadcast(std::as_writable_bytes(std::span{&region, 1}), chorale::root{1});
         if (attempt != "concealed") stay(comm);
       }
       if (attempt == "concealed") stay(comm);

@@ -75,7 +75,7 @@ void on_groups(const Body& body) {
 template <class Comm>
 std::vector<double> allreduced(Comm& comm, std::size_t count) {
   auto data = numbers_of(comm.rank(), count);
-  comm.allreduce(std::span{data}, chorale::sum);
+  comm.allreduce(chorale::in_place, std::span{data}, chorale::sum);
   return data;
 }
 
@@ -99,7 +99,7 @@ TEMPLATE_TEST_CASE("serial reduces have the bits of a loop over the ranks", "[ev
     const int root = comm.size() - 1;
     const auto mine = numbers_of(comm.rank(), count);
     std::vector<double> out(count);
-    comm.reduce(mine, out, chorale::sum, root);
+    comm.reduce(mine, out, chorale::sum, chorale::root{root});
     if (comm.rank() == root && !same_bits(out, serial_sum(comm.size(), count)))
       throw wrong("sums of " + std::to_string(count) + " numbers");
   });
@@ -125,11 +125,11 @@ TEMPLATE_TEST_CASE("serial scans have the bits of a loop over the ranks", "[eval
   STATIC_REQUIRE(chorale::evaluation_of<TestType> == chorale::evaluation::serial);
   on_groups<with<TestType>>([](auto& comm, std::size_t count) {
     auto data = numbers_of(comm.rank(), count);
-    comm.scan(std::span{data}, chorale::sum);
+    comm.scan(chorale::in_place, std::span{data}, chorale::sum);
     if (!same_bits(data, serial_sum(comm.rank() + 1, count)))
       throw wrong("inclusive scans of " + std::to_string(count) + " numbers");
     data = numbers_of(comm.rank(), count);
-    comm.exscan(std::span{data}, chorale::sum);
+    comm.exscan(chorale::in_place, std::span{data}, chorale::sum);
     if (comm.rank() != 0 && !same_bits(data, serial_sum(comm.rank(), count)))
       throw wrong("exclusive scans of " + std::to_string(count) + " numbers");
   });

@@ -116,14 +116,13 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
         a.wait();
         first.check();
         second.check();
-        if (comm.allreduce(1) != comm.size()) throw wrong("allreduce behind exchanges");
+        if (comm.allreduce(1, chorale::sum) != comm.size()) throw wrong("allreduce behind exchanges");
       });
     }
   }
 }
 
-TEMPLATE_TEST_CASE("exchange shifts around a ring and along a line", "[exchange]",
-                   EXCHANGE_COMMUNICATORS) {
+TEMPLATE_TEST_CASE("exchange shifts around a ring and along a line", "[exchange]", EXCHANGE_COMMUNICATORS) {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (inprocess::too_large(size)) continue;
     run_ranks<TestType>(size, inprocess::settings(), [](auto& comm) {

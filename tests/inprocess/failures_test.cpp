@@ -57,8 +57,8 @@ bool says(const error& e, const std::string& words) {
 template <class Comm>
 void several(Comm& comm, chorale::request first) {
   std::vector<int> a(10), b(10);
-  auto second = comm.iallreduce(std::span{a});
-  auto third = comm.iallreduce(std::span{b});
+  auto second = comm.iallreduce(chorale::in_place, std::span{a}, chorale::sum);
+  auto third = comm.iallreduce(chorale::in_place, std::span{b}, chorale::sum);
   third.wait();
   second.wait();
   first.wait();
@@ -98,18 +98,18 @@ TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", 
     }
   };
   SECTION("operation") {
-    run([](auto& c) { c.barrier(); }, [](auto& c) { static_cast<void>(c.allreduce(1)); },
+    run([](auto& c) { c.barrier(); }, [](auto& c) { static_cast<void>(c.allreduce(1, chorale::sum)); },
         {"barrier", "allreduce"});
   }
   SECTION("root") {
     run(
         [](auto& c) {
           int x = 1;
-          c.broadcast(x, 0);
+          c.broadcast(x, chorale::root{0});
         },
         [](auto& c) {
           int x = 1;
-          c.broadcast(x, 1);
+          c.broadcast(x, chorale::root{1});
         },
         {"root 0", "root 1"});
   }
@@ -117,24 +117,24 @@ TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", 
     const auto of = [](std::size_t n) {
       return [n](auto& c) {
         std::vector<int> v(n);
-        c.allreduce(std::span{v});
+        c.allreduce(chorale::in_place, std::span{v}, chorale::sum);
       };
     };
     run(of(4), of(5), {"16", "20 bytes"});
   }
   SECTION("type") {
-    run([](auto& c) { static_cast<void>(c.allreduce(1)); },
-        [](auto& c) { static_cast<void>(c.allreduce(1.0F)); }, {"int32", "float32"});
+    run([](auto& c) { static_cast<void>(c.allreduce(1, chorale::sum)); },
+        [](auto& c) { static_cast<void>(c.allreduce(1.0F, chorale::sum)); }, {"int32", "float32"});
   }
   SECTION("operator") {
-    run([](auto& c) { static_cast<void>(c.allreduce(1)); },
+    run([](auto& c) { static_cast<void>(c.allreduce(1, chorale::sum)); },
         [](auto& c) { static_cast<void>(c.allreduce(1, chorale::max)); }, {"sum", "max"});
   }
   SECTION("in the first of several nonblocking calls") {
     run([](auto& c) { several(c, c.ibarrier()); },
         [](auto& c) {
           int x = 1;
-          several(c, c.ibroadcast(std::span{&x, 1}, odd));
+          several(c, c.ibroadcast(std::span{&x, 1}, chorale::root{odd}));
         },
         {"barrier", "broadcast"});
   }
@@ -142,8 +142,8 @@ TEMPLATE_TEST_CASE("calls that differ in anything are a mismatch on all ranks", 
     const auto of = [](std::size_t n) {
       return [n](auto& c) {
         std::vector<int> v(n), w(100);
-        auto first = c.iallreduce(std::span{w});
-        auto second = c.iallreduce(std::span{v});
+        auto first = c.iallreduce(chorale::in_place, std::span{w}, chorale::sum);
+        auto second = c.iallreduce(chorale::in_place, std::span{v}, chorale::sum);
         second.wait();
         first.wait();
       };
@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("with the smallest packets the ranks are told as well", "[fai
   c.mtu = 256;
   const auto all = outcomes<TestType>(4, c, [](TestType& comm) {
     if (comm.rank() == 3)
-      static_cast<void>(comm.allreduce(1.0));
+      static_cast<void>(comm.allreduce(1.0, chorale::sum));
     else
       comm.barrier();
     comm.barrier();
@@ -173,14 +173,15 @@ TEMPLATE_TEST_CASE("no root outside the group, and no harm done", "[failures]", 
       for (const bool reduce : {false, true}) {
         refused(errc::invalid_argument, {"root"}, [&] {
           if (reduce)
-            comm.reduce(std::span<const int>{&x, 1}, std::span{&x, 1}, chorale::sum, root);
+            comm.reduce(std::span<const int>{&x, 1}, std::span{&x, 1}, chorale::sum, chorale::root{root});
           else
-            comm.broadcast(x, root);
+            comm.broadcast(x, chorale::root{root});
         });
       }
     }
     std::vector<int> two(2), three(3);
-    refused(errc::invalid_argument, {}, [&] { comm.allreduce(std::span<const int>{two}, std::span{three}); });
+    refused(errc::invalid_argument, {},
+            [&] { comm.allreduce(std::span<const int>{two}, std::span{three}, chorale::sum); });
     check_allreduce<int>(comm, 10, chorale::sum, seed());
   });
 }
@@ -255,13 +256,13 @@ TEMPLATE_TEST_CASE("a rank that never calls is named when the deadline passes", 
   std::atomic<int> failed{0};
   run_anywhere(4, [&](auto& group) {
     TestType comm{group, c};
-    static_cast<void>(comm.allreduce(1));
+    static_cast<void>(comm.allreduce(1, chorale::sum));
     if (group.rank() == 1) {
       support::await("all others have failed", [&] { return failed == 3; });
       return;
     }
     failures[static_cast<std::size_t>(group.rank())] =
-        support::error_of([&] { static_cast<void>(comm.allreduce(1)); });
+        support::error_of([&] { static_cast<void>(comm.allreduce(1, chorale::sum)); });
     ++failed;
   });
   for (const std::size_t rank : {0U, 2U, 3U}) {
@@ -285,9 +286,9 @@ TEMPLATE_TEST_CASE("an operator that throws ends the call on all ranks", "[failu
       auto& mine = said[static_cast<std::size_t>(group.rank())];
       try {
         if (nonblocking)
-          comm.iallreduce(std::span{data}, fussy).wait();
+          comm.iallreduce(chorale::in_place, std::span{data}, fussy).wait();
         else
-          comm.allreduce(std::span{data}, fussy);
+          comm.allreduce(chorale::in_place, std::span{data}, fussy);
         comm.barrier();
       } catch (const std::exception& e) {
         mine = e.what();

@@ -61,7 +61,7 @@ struct failed_ranks {
 
   template <class Group>
   explicit failed_ranks(Group& group) : comm(group, settings()), data(elements(comm)) {
-    call = comm.iallreduce(std::span{data});
+    call = comm.iallreduce(chorale::in_place, std::span{data}, chorale::sum);
     await_failure(comm);
   }
   error next() {
@@ -116,7 +116,7 @@ TEMPLATE_TEST_CASE("a window that ends leaves the failure of another call to the
       chorale::request call;
       {
         const chorale::window<int, TestType> ends{comm, std::size_t{4}};
-        call = comm.iallreduce(std::span{data});
+        call = comm.iallreduce(chorale::in_place, std::span{data}, chorale::sum);
         if (noticed_before) await_failure(comm);
       }
       expect_named(thrown_by([&] { comm.barrier(); }), errc::mismatch);
@@ -131,7 +131,7 @@ TEMPLATE_TEST_CASE("a wait for a notification throws the failure of a call that 
     TestType comm{group, settings()};
     std::vector<int> data(elements(comm));
     chorale::window<int, TestType> w{comm, std::size_t{4}};
-    const auto call = comm.iallreduce(std::span{data});
+    const auto call = comm.iallreduce(chorale::in_place, std::span{data}, chorale::sum);
     expect_named(thrown_by([&] { w.wait_notified(chorale::any_rank, 0); }), errc::mismatch);
     expect_named(thrown_by([&] { comm.barrier(); }), errc::poisoned);
   });

@@ -35,17 +35,18 @@ void made(Comm& comm, std::size_t m) {
   ints everyone;
   for (int r = 0; r < n; ++r) everyone.push_back(r);
   want(comm.allgather(me) == everyone, "allgather of a value");
-  want(comm.gather(me, root) == (me == root ? everyone : ints{}), "gather of a value");
-  want(comm.scatter(me == root ? everyone : ints{}, root) == me, "scatter of values");
+  want(comm.gather(me, chorale::root{root}) == (me == root ? everyone : ints{}), "gather of a value");
+  want(comm.scatter(me == root ? everyone : ints{}, chorale::root{root}) == me, "scatter of values");
   want(comm.alltoall(ints(everyone.size(), me)) == everyone, "alltoall");
-  want(comm.allreduce(me) == n * (n - 1) / 2, "allreduce of a value");
-  const auto largest = comm.reduce(me, chorale::max, root);
+  want(comm.allreduce(me, chorale::sum) == n * (n - 1) / 2, "allreduce of a value");
+  const auto largest = comm.reduce(me, chorale::max, chorale::root{root});
   want(largest.has_value() == (me == root) && largest.value_or(root) == root, "reduce of a value");
-  want(comm.scan(1) == me + 1 && comm.exscan(1).value_or(0) == me, "scan of a value");
-  want(comm.exscan(1).has_value() == (me != 0), "exscan of a value");
+  want(comm.scan(1, chorale::sum) == me + 1 && comm.exscan(1, chorale::sum).value_or(0) == me,
+       "scan of a value");
+  want(comm.exscan(1, chorale::sum).has_value() == (me != 0), "exscan of a value");
 
   const auto all = comm.allgatherv(mine);
-  const auto at_root = comm.gatherv(mine, root);
+  const auto at_root = comm.gatherv(mine, chorale::root{root});
   want(at_root.size() == (me == root ? everyone.size() : 0), "gatherv");
   for (int r = 0; r < n; ++r) {
     const ints expected(m * static_cast<std::size_t>(r), r);
@@ -56,7 +57,7 @@ void made(Comm& comm, std::size_t m) {
   for (int r = 0; r < n; ++r) parts.push_back(part(me, r));
   const auto got = comm.alltoallv(parts);
   for (int r = 0; r < n; ++r) want(ints(got[r].begin(), got[r].end()) == part(r, me), "alltoallv");
-  want(comm.scatterv(parts, root) == part(root, me), "scatterv");
+  want(comm.scatterv(parts, chorale::root{root}) == part(root, me), "scatterv");
 }
 
 /// Ranges of all kinds, constant if only read, and separate buffers.
@@ -65,33 +66,62 @@ void ranges(Comm& comm) {
   const int n = comm.size();
   const int me = comm.rank();
   int array[4] = {me, me, me, me};
-  comm.broadcast(array, n - 1);
+  comm.broadcast(array, chorale::root{n - 1});
   want(array[3] == n - 1, "broadcast of an array");
   const std::array<int, 4> twos{2, 2, 2, 2};
   ints out(4);
   const ints sum(4, 2 * n);
-  comm.allreduce(twos, out);
+  comm.allreduce(twos, out, chorale::sum);
   want(out == sum, "allreduce of two buffers");
   comm.iallreduce(twos, out, chorale::max).wait();
   want(out == ints(4, 2), "iallreduce of two buffers");
-  comm.scan(twos, out);
+  comm.scan(twos, out, chorale::sum);
   want(out == ints(4, 2 * me + 2), "scan of two buffers");
-  comm.iexscan(twos, array).wait();
+  comm.iexscan(twos, array, chorale::sum).wait();
   want(array[0] == (me == 0 ? 2 : 2 * me), "iexscan of two buffers");
   auto device = comm.template allocate<int>(4);
-  comm.allreduce(twos, device);
+  comm.allreduce(twos, device, chorale::sum);
   want(device[2] == 2 * n, "allreduce into a device_array");
   if (me == 0)
-    comm.reduce(twos, out);
+    comm.reduce(twos, out, chorale::sum);
   else
-    comm.reduce(twos, chorale::nothing);
+    comm.reduce(twos, chorale::nothing, chorale::sum);
   want(me != 0 || out == sum, "reduce without a buffer but at the root");
   std::vector<std::size_t> counts;
   for (int r = 0; r < n; ++r) counts.push_back(static_cast<std::size_t>(r));
   const ints ones(static_cast<std::size_t>(n * (n - 1) / 2), 1);
   ints own(static_cast<std::size_t>(me));
-  comm.ireduce_scatter(ones, own, counts).wait();
+  comm.ireduce_scatter(ones, own, counts, chorale::sum).wait();
   want(own == ints(own.size(), n), "ireduce_scatter of blocks of different sizes");
+}
+
+/// Variables are buffers of one element, also where a call writes; an operand changes in place only.
+template <class Comm>
+void variables(Comm& comm) {
+  const int n = comm.size();
+  const int me = comm.rank();
+  const int last = n - 1;
+  const chorale::root from_last{last};
+  int mine = me + 1, out = -1;
+  comm.allreduce(mine, out, chorale::sum);
+  want(mine == me + 1 && out == n * (n + 1) / 2, "allreduce into a variable");
+  comm.iallreduce(mine, out, chorale::max).wait();
+  want(mine == me + 1 && out == n, "iallreduce into a variable");
+  comm.plan_scan(mine, out, chorale::sum).run();
+  want(mine == me + 1 && out == (me + 1) * (me + 2) / 2, "a plan of a scan into a variable");
+  out = -1;
+  comm.reduce(mine, out, chorale::max, from_last);
+  want(out == (me == last ? n : -1), "reduce into a variable");
+  ints table(me == last ? static_cast<std::size_t>(n) : 0);
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = 10 * static_cast<int>(i);
+  comm.scatter(table, mine, from_last);
+  want(mine == 10 * me, "scatter into a variable");
+  comm.iscatter(table, out, from_last).wait();
+  want(out == 10 * me, "iscatter into a variable");
+  comm.gather(mine, table, from_last);
+  want(me != last || table[static_cast<std::size_t>(me)] == 10 * me, "gather of a variable");
+  comm.allreduce(chorale::in_place, mine, chorale::sum);
+  want(mine == 10 * n * (n - 1) / 2, "allreduce of a variable in place");
 }
 
 }  // namespace
@@ -111,10 +141,10 @@ TEST_CASE("a moved communicator works as its new object, and its old object reje
   support::run_anywhere(3, [](auto& group) {
     chorale::communicator<> first{group};
     int value = first.rank();
-    chorale::request pending = first.ibroadcast(value, 2);
+    chorale::request pending = first.ibroadcast(value, chorale::root{2});
     auto second = std::move(first);
     pending.wait();
-    want(value == 2 && second.allreduce(1) == 3, "what was moved");
+    want(value == 2 && second.allreduce(1, chorale::sum) == 3, "what was moved");
     // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
     support::refused(chorale::errc::misuse, {}, [&] { first.barrier(); });
     want(second.split(second.rank() % 2)->size() == 2 - second.rank() % 2, "split of what was moved");

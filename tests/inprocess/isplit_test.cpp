@@ -41,7 +41,8 @@ void check_part(const std::unique_ptr<Comm>& part, const std::vector<int>& membe
   if (!part) return;
   expect(part->size() == static_cast<int>(members.size()), "a part of another size");
   expect(part->allgather(me) == members, "a part of other ranks, or in another order");
-  expect(part->allreduce(me) == std::accumulate(members.begin(), members.end(), 0), "a part that cannot add");
+  expect(part->allreduce(me, chorale::sum) == std::accumulate(members.begin(), members.end(), 0),
+         "a part that cannot add");
 }
 
 template <class Action>
@@ -67,10 +68,10 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
         const auto here = static_cast<std::size_t>(me);
         std::vector<long> before(40'000, me);
         std::vector<long> after(3, me);
-        auto first = comm.iallreduce(before);
+        auto first = comm.iallreduce(chorale::in_place, before, chorale::sum);
         auto part = comm.isplit(colors[here], keys[here]);
         auto twin = comm.iduplicate();
-        auto last = comm.iallreduce(after);
+        auto last = comm.iallreduce(chorale::in_place, after, chorale::sum);
         // In a different order on odd ranks.
         std::unique_ptr<chorale::communicator<TestType>> whole;
         if (me % 2 == 0) {

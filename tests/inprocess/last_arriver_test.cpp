@@ -212,7 +212,7 @@ TEST_CASE("the last arriver names the rank that makes a different call", "[share
   SECTION("of another size") {
     check_mismatch(odd, [](meeting& comm) {
       std::vector<int> data(comm.rank() == odd ? 3 : 2);
-      comm.allreduce(std::span{data});
+      comm.allreduce(chorale::in_place, std::span{data}, chorale::sum);
     });
   }
   SECTION("another operation") {
@@ -220,19 +220,19 @@ TEST_CASE("the last arriver names the rank that makes a different call", "[share
       if (comm.rank() == odd)
         comm.barrier();
       else
-        static_cast<void>(comm.allreduce(1));
+        static_cast<void>(comm.allreduce(1, chorale::sum));
     });
   }
   SECTION("of another size, in slots for long messages") {
     check_mismatch(odd, [](meeting& comm) {
       std::vector<int> data(comm.rank() == odd ? 30'000 : 2);
-      comm.broadcast(data, 3);
+      comm.broadcast(data, chorale::root{3});
     });
   }
   SECTION("one that uses no slots") {
     check_mismatch(odd, [](meeting& comm) {
       if (comm.rank() == odd)
-        static_cast<void>(comm.scan(1));
+        static_cast<void>(comm.scan(1, chorale::sum));
       else
         comm.barrier();
     });
@@ -243,7 +243,7 @@ TEST_CASE("an operator that throws on the rank that arrives last fails the call 
   if (left_out_without_slots()) return;
   check_one_throws([](meeting& comm) {
     std::vector<int> data(2, 1);
-    comm.allreduce(std::span{data}, refusing{});
+    comm.allreduce(chorale::in_place, std::span{data}, refusing{});
     comm.barrier();
   });
 }
@@ -252,7 +252,7 @@ TEST_CASE("an operator that throws in its share of a long message fails the call
   for (int refuses = 0; refuses < 4; ++refuses) {
     check_one_throws([&](meeting& comm) {
       std::vector<int> data(30'000, 1);
-      comm.allreduce(std::span{data}, refusing_on_one{comm.rank() == refuses});
+      comm.allreduce(chorale::in_place, std::span{data}, refusing_on_one{comm.rank() == refuses});
     });
   }
 }
@@ -291,7 +291,7 @@ TEST_CASE("a nonblocking call learns that a rank has left, though the one it wai
       is_gone = true;
       return;
     }
-    auto call = comm.iallreduce(sum);
+    auto call = comm.iallreduce(chorale::in_place, sum, chorale::sum);
     // Rank 0 has waited for rank 1 first, which is in the call but makes no progress meanwhile.
     if (comm.rank() == 1) wait_for(has_heard);
     wait_for(is_gone);

@@ -94,7 +94,7 @@ TEST_CASE("a leaving rank waits for one that computes and cannot answer, however
         await(left, 1500ms);
         was_alone = left;
       }
-      comm.broadcast(data, 1);
+      comm.broadcast(data, chorale::root{1});
       if (comm.rank() == 0) value = data;
     }
     if (group.rank() == 1) left = true;
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("ranks that only send and leave hear that their calls did not
   SECTION("both are roots") {
     const std::string said = errors_of_leaving<TestType>(2, [](auto& comm) {
       int data = 1;
-      comm.broadcast(data, comm.rank());
+      comm.broadcast(data, chorale::root{comm.rank()});
     });
     INFO(said);
     CHECK(has(said, "call 1 is broadcast of 4 bytes with root"));
@@ -130,7 +130,7 @@ TEMPLATE_TEST_CASE("ranks that only send and leave hear that their calls did not
       const std::string said = errors_of_leaving<TestType>(size, [](auto& comm) {
         for (int root = 0; root < comm.size(); ++root) {
           int data = 1;
-          comm.broadcast(data, root);
+          comm.broadcast(data, chorale::root{root});
           comm.ibarrier().wait();
           static_cast<void>(comm.split(comm.rank() % 2, 0));
         }
@@ -144,7 +144,7 @@ TEMPLATE_TEST_CASE("ranks that only send and leave hear that their calls did not
         if (comm.rank() == 0)
           comm.barrier();
         else
-          static_cast<void>(comm.allreduce(1));
+          static_cast<void>(comm.allreduce(1, chorale::sum));
         comm.barrier();
       } catch (const error&) {
       }
@@ -163,10 +163,10 @@ TEMPLATE_TEST_CASE("a message that does not belong here is named though its send
       comm.barrier();
       int data = 1;
       if (comm.rank() == 0) {
-        comm.broadcast(data, 0);
+        comm.broadcast(data, chorale::root{0});
       } else {
         await(left, 10s);
-        failure = support::error_of([&] { static_cast<void>(comm.allreduce(1.0)); });
+        failure = support::error_of([&] { static_cast<void>(comm.allreduce(1.0, chorale::sum)); });
       }
     }
     if (group.rank() == 0) left = true;

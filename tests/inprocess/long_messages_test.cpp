@@ -172,7 +172,7 @@ TEST_CASE("calls may be outstanding together while their messages are long", "[b
       std::vector<chorale::request> pending;
       pending.push_back(comm.iallgather(gathered.mine(), gathered.all.span()));
       pending.push_back(comm.ialltoall(turned.in.span(), turned.out().span()));
-      pending.push_back(comm.ibroadcast(text.data.span(), 3));
+      pending.push_back(comm.ibroadcast(text.data.span(), chorale::root{3}));
       if (comm.rank() % 2 == 1) pending[1].wait();
       for (auto& r : pending) r.wait();
       gathered.verify("allgather");

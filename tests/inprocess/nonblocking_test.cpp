@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("requests finish in whatever order they are waited for", "[no
       run_ranks<TestType>(size, settings(), [&](auto& comm) {
         auto data = operands(comm, calls, count);
         std::vector<request> pending;
-        for (auto& d : data) pending.push_back(comm.iallreduce(d.span(), multiply{}));
+        for (auto& d : data) pending.push_back(comm.iallreduce(chorale::in_place, d.span(), multiply{}));
         // In a different order on each rank.
         for (int i = 0; i < calls; ++i) {
           auto& r = pending[static_cast<std::size_t>((i * 8 + comm.rank()) % calls)];
@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("a blocking call waits for the nonblocking ones before it", "
   run_ranks<TestType>(5, settings(), [&](auto& comm) {
     auto data = operands(comm, 4, 2000);
     std::vector<request> pending;
-    for (auto& d : data) pending.push_back(comm.iallreduce(d.span(), multiply{}));
+    for (auto& d : data) pending.push_back(comm.iallreduce(chorale::in_place, d.span(), multiply{}));
     check_barrier(comm);
     check_reductions(data, comm.size());
     check_broadcast<std::uint32_t>(comm, 5000, 3, seed());
@@ -113,10 +113,11 @@ TEMPLATE_TEST_CASE("different operations may be outstanding together", "[nonbloc
     in.fill_with([&](std::size_t i) { return operand<triangle>(seed(), comm.rank(), i); });
     auto sums = operands(comm, 1, 700);
     std::vector<request> pending;
-    pending.push_back(comm.ibroadcast(text.span(), 4));
+    pending.push_back(comm.ibroadcast(text.span(), chorale::root{4}));
     pending.push_back(comm.ibarrier());
-    pending.push_back(comm.ireduce(std::span<const triangle>{in.span()}, out.span(), multiply{}, 6));
-    pending.push_back(comm.iallreduce(sums[0].span(), multiply{}));
+    pending.push_back(
+        comm.ireduce(std::span<const triangle>{in.span()}, out.span(), multiply{}, chorale::root{6}));
+    pending.push_back(comm.iallreduce(chorale::in_place, sums[0].span(), multiply{}));
     if (comm.rank() % 2 == 0) pending.back().wait();
     for (auto& r : pending) r.wait();
     text.check("broadcast", [&](std::size_t i) { return operand<std::uint64_t>(seed(), 4, i); });
@@ -147,9 +148,9 @@ TEMPLATE_TEST_CASE("calls with blocks may be outstanding together", "[nonblockin
     const std::span<const number> source{in.span()}, sources{for_all.span()};
     pending.push_back(comm.iallgather(source, gathered.span()));
     pending.push_back(comm.ialltoall(sources, turned.span()));
-    pending.push_back(comm.iscatter(sources, scattered.span(), 3));
-    pending.push_back(comm.igather(source, collected.span(), 1));
-    pending.push_back(comm.iscan(summed.span(), chorale::sum));
+    pending.push_back(comm.iscatter(sources, scattered.span(), chorale::root{3}));
+    pending.push_back(comm.igather(source, collected.span(), chorale::root{1}));
+    pending.push_back(comm.iscan(chorale::in_place, summed.span(), chorale::sum));
     if (comm.rank() % 2 == 1) pending[1].wait();
     for (auto& r : pending) r.wait();
     const auto given = [&](std::size_t rank, std::size_t i) {
@@ -189,11 +190,11 @@ TEST_CASE("unsuccessful polling yields if ranks share cores, and only then", "[n
     chorale::window<long, std::remove_reference_t<decltype(comm)>> cells{comm, 1};
     double planned = 1;
     double other = 1;
-    chorale::plan step = comm.plan_allreduce(planned, chorale::max);
+    chorale::plan step = comm.plan_allreduce(chorale::in_place, planned, chorale::max);
     if (comm.rank() == 1) {
       support::await("rank 0 has polled", [&] { return has_polled.load(); });
       step.run();
-      return comm.iallreduce(other, chorale::max).wait();
+      return comm.iallreduce(chorale::in_place, other, chorale::max).wait();
     }
     const auto poll = [&](const char* what, auto&& is_over) {
       counting_clock time;
@@ -206,7 +207,7 @@ TEST_CASE("unsuccessful polling yields if ranks share cores, and only then", "[n
     poll("transport().progress", [&] { return comm.transport().progress(), false; });
     step.start();
     poll("plan::test", [&] { return step.test(); });
-    std::array<request, 1> pending{comm.iallreduce(other, chorale::max)};
+    std::array<request, 1> pending{comm.iallreduce(chorale::in_place, other, chorale::max)};
     poll("request::test", [&] { return pending[0].test(); });
     poll("test_all", [&] { return chorale::test_all(pending); });
     poll("progress", [] { return chorale::progress(), false; });

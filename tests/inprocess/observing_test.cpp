@@ -82,19 +82,19 @@ TEMPLATE_TEST_CASE("observers are told of every call, once, in order", "[observi
       std::vector<double> data(3, comm.rank());
       std::vector<double> all(3 * static_cast<std::size_t>(comm.size()));
       comm.barrier();
-      comm.broadcast(data, last);
-      comm.allreduce(data);
-      auto first = comm.iallreduce(data);
+      comm.broadcast(data, chorale::root{last});
+      comm.allreduce(chorale::in_place, data, chorale::sum);
+      auto first = comm.iallreduce(chorale::in_place, data, chorale::sum);
       auto second = comm.iallgather(data, all);
       comm.barrier();
       second.wait();
       first.wait();
-      auto plan = comm.plan_broadcast(data, 0);
+      auto plan = comm.plan_broadcast(data, chorale::root{0});
       plan.start();
       plan.wait();
       plan.run();
       std::vector<double> none;
-      comm.broadcast(none, 0);
+      comm.broadcast(none, chorale::root{0});
       chorale::stop_observing(comm, journal);
       comm.barrier();
       journal->check();
@@ -148,7 +148,7 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
     const auto journal = std::make_shared<journal_of_calls>();
     chorale::observe(comm, journal);
     std::vector<int> data(100);
-    comm.allreduce(data);
+    comm.allreduce(chorale::in_place, data, chorale::sum);
     if (journal->calls.at(0).algorithm != "ring") throw std::runtime_error(journal->calls[0].algorithm);
   });
   // In a trial all algorithms have their turns, including calls that have begun but not run yet.
@@ -161,11 +161,11 @@ TEST_CASE("observers know which algorithm has run", "[observing]") {
     chorale::observe(comm, journal);
     std::vector<int> data(100);
     while (comm.explain(operation::allreduce, 400).find("in a trial of ") == std::string::npos)
-      comm.allreduce(data);
+      comm.allreduce(chorale::in_place, data, chorale::sum);
     const std::size_t tried = journal->calls.size();
-    for (int i = 0; i < 20; ++i) comm.allreduce(data);
-    auto one = comm.iallreduce(data);
-    auto two = comm.iallreduce(data);
+    for (int i = 0; i < 20; ++i) comm.allreduce(chorale::in_place, data, chorale::sum);
+    auto one = comm.iallreduce(chorale::in_place, data, chorale::sum);
+    auto two = comm.iallreduce(chorale::in_place, data, chorale::sum);
     two.wait();
     one.wait();
     journal->check();
@@ -282,16 +282,16 @@ TEST_CASE("waits of a window are not those of a nonblocking call in progress", "
       chorale::observe(comm, journal);
       int data = 1;
       if (comm.rank() == 0) {
-        auto call = comm.iallreduce(data);
+        auto call = comm.iallreduce(chorale::in_place, data, chorale::sum);
         w.wait_notified(1, 0);
         // Polls without waiting: reported waits are the window's.
         while (!call.test()) chorale::clock::give_way();
       } else {
         chorale::clock::sleep_for(std::chrono::milliseconds{20});
-        if (ends_meanwhile) static_cast<void>(comm.allreduce(data));
+        if (ends_meanwhile) static_cast<void>(comm.allreduce(chorale::in_place, data, chorale::sum));
         chorale::clock::sleep_for(std::chrono::milliseconds{20});
         w.put_notify(0, 0, std::int64_t{6}, 0);
-        if (!ends_meanwhile) static_cast<void>(comm.allreduce(data));
+        if (!ends_meanwhile) static_cast<void>(comm.allreduce(chorale::in_place, data, chorale::sum));
       }
       chorale::stop_observing(comm, journal);
       journal->check();
@@ -311,7 +311,7 @@ TEST_CASE("a call that fails has its end, as have the later ones", "[observing]"
       chorale::observe(comm, journal);
       std::vector<int> data(4);
       // Rejected before it begins: not reported.
-      failure_of([&] { comm.broadcast(data, 99); });
+      failure_of([&] { comm.broadcast(data, chorale::root{99}); });
       if (journal->begun != 0) throw std::runtime_error("a refused call was told");
       const auto throws = [](int a, int b) -> int {
         if (a + b >= 0) throw std::runtime_error("the operator's");
@@ -319,7 +319,7 @@ TEST_CASE("a call that fails has its end, as have the later ones", "[observing]"
       };
       std::vector<chorale::request> pending;
       failure_of([&] {
-        for (int i = 0; i < 3; ++i) pending.push_back(comm.iallreduce(data, throws));
+        for (int i = 0; i < 3; ++i) pending.push_back(comm.iallreduce(chorale::in_place, data, throws));
         chorale::wait_all(pending);
       });
       failure_of([&] { comm.barrier(); });
@@ -336,8 +336,10 @@ TEST_CASE("a call that fails has its end, as have the later ones", "[observing]"
       comm.barrier();
       chorale::observe(comm, journal);
       std::vector<int> data(4);
-      failure_of(
-          [&] { comm.allreduce(data, [](int, int) -> int { throw std::runtime_error("the operator's"); }); });
+      failure_of([&] {
+        comm.allreduce(chorale::in_place, data,
+                       [](int, int) -> int { throw std::runtime_error("the operator's"); });
+      });
       journal->check();
       compare(journal->calls, {"2 allreduce of 16 bytes failed"});
     });
@@ -350,7 +352,7 @@ TEST_CASE("a request that is destroyed ends its call for observers", "[observing
     comm.barrier();
     chorale::observe(comm, journal);
     std::vector<int> data(4);
-    { const auto one = comm.iallreduce(data); }
+    { const auto one = comm.iallreduce(chorale::in_place, data, chorale::sum); }
     comm.barrier();
     journal->check();
     compare(journal->calls, {"2 allreduce of 16 bytes nonblocking", "3 barrier"});
@@ -362,15 +364,15 @@ TEST_CASE("observers come and go while calls are pending", "[observing]") {
     std::vector<int> data(4);
     const auto journal = std::make_shared<journal_of_calls>();
     const auto other = std::make_shared<journal_of_calls>();
-    auto one = comm.iallreduce(data);
+    auto one = comm.iallreduce(chorale::in_place, data, chorale::sum);
     chorale::observe(comm, journal);
-    auto two = comm.iallreduce(data);
+    auto two = comm.iallreduce(chorale::in_place, data, chorale::sum);
     chorale::observe(comm, other);
     comm.barrier();
-    auto three = comm.iallreduce(data);
+    auto three = comm.iallreduce(chorale::in_place, data, chorale::sum);
     chorale::stop_observing(comm, journal);
     chorale::stop_observing(comm, other);
-    auto four = comm.iallreduce(data);
+    auto four = comm.iallreduce(chorale::in_place, data, chorale::sum);
     four.wait();
     chorale::observe(comm, other);
     comm.barrier();

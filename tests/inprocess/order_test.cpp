@@ -62,8 +62,8 @@ TEST_CASE("a rank of a scan waits only for lower ranks", "[order]") {
     if (too_large(size)) continue;
     one_after_the_other(size, upwards(size), [](comm_type& comm) {
       const std::int64_t r = comm.rank();
-      compare("scan", comm.scan(r + 1), (r + 1) * (r + 2) / 2);
-      compare("exscan", comm.exscan(r + 1).value_or(0), r * (r + 1) / 2);
+      compare("scan", comm.scan(r + 1, chorale::sum), (r + 1) * (r + 2) / 2);
+      compare("exscan", comm.exscan(r + 1, chorale::sum).value_or(0), r * (r + 1) / 2);
     });
   }
 }
@@ -74,12 +74,12 @@ TEST_CASE("the root of a broadcast or scatter does not wait, and no other rank w
     if (too_large(size)) continue;
     one_after_the_other(size, upwards(size), [](comm_type& comm) {
       std::int32_t value = comm.rank() == 0 ? 41 : 0;
-      comm.broadcast(std::span{&value, 1}, 0);
+      comm.broadcast(std::span{&value, 1}, chorale::root{0});
       compare("broadcast", value, 41);
       std::vector<std::int32_t> all(comm.rank() == 0 ? static_cast<std::size_t>(comm.size()) : 0);
       for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<std::int32_t>(3 * i);
       std::int32_t mine = -1;
-      comm.scatter(all, std::span{&mine, 1}, 0);
+      comm.scatter(all, std::span{&mine, 1}, chorale::root{0});
       compare("scatter", mine, 3 * comm.rank());
     });
   }
@@ -91,11 +91,11 @@ TEST_CASE("a rank of a gather or reduce waits for no earlier one, with the root 
     one_after_the_other(size, downwards(size), [](comm_type& comm) {
       const std::int64_t r = comm.rank();
       const std::int64_t n = comm.size();
-      const auto sum = comm.reduce(r + 1, chorale::sum, 0);
+      const auto sum = comm.reduce(r + 1, chorale::sum, chorale::root{0});
       if (sum) compare("reduce", *sum, n * (n + 1) / 2);
       std::vector<std::int64_t> all(r == 0 ? static_cast<std::size_t>(n) : 0);
       const std::int64_t mine = 5 * r;
-      comm.gather(std::span{&mine, 1}, all, 0);
+      comm.gather(std::span{&mine, 1}, all, chorale::root{0});
       for (std::size_t i = 0; i < all.size(); ++i)
         compare("gather", all[i], 5 * static_cast<std::int64_t>(i));
     });

@@ -92,7 +92,7 @@ class planned_calls {
         "broadcast", std::make_shared<collectives::broadcast_case<number>>(me_, count_, root_),
         [this](auto... a) { return comm_.plan_broadcast(a...); },
         [this](auto... a) { comm_.broadcast(a...); },
-        [this](auto call, auto& c) { return call(c.data.span(), root_); });
+        [this](auto call, auto& c) { return call(c.data.span(), chorale::root{root_}); });
     add(
         "allgather", std::make_shared<gathered>(me_, even, true),
         [this](auto... a) { return comm_.plan_allgather(a...); },
@@ -108,15 +108,15 @@ class planned_calls {
         "gather", std::make_shared<gathered>(me_, even, is_root()),
         [this](auto... a) { return comm_.plan_gather(a...); }, [this](auto... a) { comm_.gather(a...); },
         [this](auto call, auto& c) {
-          return in_place_ && is_root() ? call(chorale::in_place, c.all.span(), root_)
-                                        : call(c.mine(), c.all.span(), root_);
+          return in_place_ && is_root() ? call(chorale::in_place, c.all.span(), chorale::root{root_})
+                                        : call(c.mine(), c.all.span(), chorale::root{root_});
         });
     add(
         "scatter", std::make_shared<scattered>(me_, even, root_),
         [this](auto... a) { return comm_.plan_scatter(a...); }, [this](auto... a) { comm_.scatter(a...); },
         [this](auto call, auto& c) {
-          return in_place_ && is_root() ? call(c.all.span(), chorale::in_place, root_)
-                                        : call(c.all.span(), c.mine(), root_);
+          return in_place_ && is_root() ? call(c.all.span(), chorale::in_place, chorale::root{root_})
+                                        : call(c.all.span(), c.mine(), chorale::root{root_});
         });
   }
 
@@ -131,6 +131,7 @@ class planned_calls {
 
   void add_uneven_moves() {
     const auto where = uneven(0, 1), given = uneven(me(), 2), taken = uneven(2 * me(), 1);
+    const std::vector<std::size_t> none;
     add(
         "allgatherv", std::make_shared<gathered>(me_, where, true),
         [this](auto... a) { return comm_.plan_allgatherv(a...); },
@@ -146,11 +147,15 @@ class planned_calls {
     add(
         "gatherv", std::make_shared<gathered>(me_, where, is_root()),
         [this](auto... a) { return comm_.plan_gatherv(a...); }, [this](auto... a) { comm_.gatherv(a...); },
-        [this, where](auto call, auto& c) { return call(c.mine(), c.all.span(), where.counts, root_); });
+        [this, where, none](auto call, auto& c) {
+          return call(c.mine(), c.all.span(), where.counts, none, chorale::root{root_});
+        });
     add(
         "scatterv", std::make_shared<scattered>(me_, where, root_),
         [this](auto... a) { return comm_.plan_scatterv(a...); }, [this](auto... a) { comm_.scatterv(a...); },
-        [this, where](auto call, auto& c) { return call(c.all.span(), where.counts, c.mine(), root_); });
+        [this, where, none](auto call, auto& c) {
+          return call(c.all.span(), where.counts, c.mine(), none, chorale::root{root_});
+        });
   }
 
   /// `length` elements of each rank, of whose sums this rank has a share.
@@ -168,14 +173,14 @@ class planned_calls {
     const int ranks = me_.ranks;
     const auto even = collectives::even(ranks, count_), blocks = uneven(0, 1);
     const auto of_one_buffer = [this](auto call, auto& c) {
-      return in_place_ ? call(c.in.span(), sum) : call(c.in.span(), c.out().span(), sum);
+      return in_place_ ? call(chorale::in_place, c.in.span(), sum) : call(c.in.span(), c.out().span(), sum);
     };
     add_sums(
         "reduce", me_, count_, {0, count_, is_root() ? ranks : 0},
         [this](auto... a) { return comm_.plan_reduce(a...); }, [this](auto... a) { comm_.reduce(a...); },
         [this](auto call, auto& c) {
-          return in_place_ ? call(chorale::in_place, c.in.span(), sum, root_)
-                           : call(c.in.span(), c.out().span(), sum, root_);
+          return in_place_ ? call(chorale::in_place, c.in.span(), sum, chorale::root{root_})
+                           : call(c.in.span(), c.out().span(), sum, chorale::root{root_});
         });
     add_sums(
         "allreduce", me_, count_, {0, count_, ranks},

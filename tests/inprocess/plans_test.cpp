@@ -150,7 +150,7 @@ TEMPLATE_TEST_CASE("a plan follows its communicator, and may be moved while it r
   run_ranks<TestType>(3, settings(), [&](auto& original) {
     auto first = original.duplicate();
     std::vector<number> data(100);
-    std::optional<plan> sum{first->plan_allreduce(data, chorale::sum)};
+    std::optional<plan> sum{first->plan_allreduce(chorale::in_place, data, chorale::sum)};
     TestType comm = std::move(*first);
     first.reset();
     std::vector<plan> kept;

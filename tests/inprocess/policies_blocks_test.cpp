@@ -147,7 +147,7 @@ TEMPLATE_TEST_CASE("what is only sent may lie in memory that nobody may write", 
     mprotect(place, bytes, PROT_READ);
     std::vector<std::uint32_t> mine(count);
     for (int root = 0; root < 3; ++root) {
-      comm.scatter(std::span<const std::uint32_t>{all}, std::span{mine}, root);
+      comm.scatter(std::span<const std::uint32_t>{all}, std::span{mine}, chorale::root{root});
       for (std::size_t i = 0; i < count; ++i)
         if (mine[i] !=
             operand<std::uint32_t>(seed(), root, static_cast<std::size_t>(comm.rank()) * count + i))

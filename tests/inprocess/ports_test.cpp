@@ -38,12 +38,12 @@ void check_collectives(over_two_rails& comm, std::size_t count, int round) {
   std::vector<std::uint64_t> all(count);
   if (rank == root)
     for (std::size_t i = 0; i < count; ++i) all[i] = number_of(root, 0, i, round);
-  comm.broadcast(all, root);
+  comm.broadcast(all, chorale::root{root});
   for (std::size_t i = 0; i < count; ++i) expect(all[i] == number_of(root, 0, i, round), "broadcast");
 
   std::vector<std::uint64_t> sum(count);
   for (std::size_t i = 0; i < count; ++i) sum[i] = number_of(rank, 1, i, round);
-  comm.allreduce(std::span{sum});
+  comm.allreduce(chorale::in_place, std::span{sum}, chorale::sum);
   for (std::size_t i = 0; i < count; ++i) {
     std::uint64_t right = 0;
     for (int r = 0; r < size; ++r) right += number_of(r, 1, i, round);
@@ -128,7 +128,7 @@ TEST_CASE("collectives and windows over two device ports", "[ports]") {
             "the report counts one rail");
         // No rank waits for the others before it leaves.
         double last = comm.rank() == 0 ? 1.5 : 0;
-        comm.broadcast(last, 0);
+        comm.broadcast(last, chorale::root{0});
         expect(last == 1.5, "the last broadcast");
       });
     }

@@ -55,7 +55,7 @@ std::vector<misuse::outcome> into_a_file(const chorale::config& c, std::size_t c
     const support::mapped_file file{count * sizeof(int)};
     std::vector<int> plain(count, 7);
     const std::span<int> there{reinterpret_cast<int*>(file.bytes().data()), count};
-    comm.broadcast(comm.rank() == 0 ? std::span<int>{plain} : there, 0);
+    comm.broadcast(comm.rank() == 0 ? std::span<int>{plain} : there, chorale::root{0});
     if (comm.rank() == 1 && there.back() != 7) throw std::runtime_error("it did not come");
   });
 }

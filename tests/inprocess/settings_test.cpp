@@ -112,8 +112,8 @@ TEMPLATE_TEST_CASE("two communicators of one group are independent", "[settings]
     std::uint64_t a[64], b[64];
     std::fill(std::begin(a), std::end(a), static_cast<unsigned>(first.rank()) + 1U);
     std::fill(std::begin(b), std::end(b), 1U);
-    auto pending = first.iallreduce(std::span{a});
-    second.allreduce(std::span{b});
+    auto pending = first.iallreduce(chorale::in_place, std::span{a}, chorale::sum);
+    second.allreduce(chorale::in_place, std::span{b}, chorale::sum);
     pending.wait();
     if (a[63] != 10 || b[63] != 4) throw wrong("sums of two communicators are mixed up");
   });

@@ -102,7 +102,7 @@ TEMPLATE_TEST_CASE("sparse_alltoall brings what nobody waited for", "[sparse]", 
       chorale::sparse_alltoall<TestType, chorale::sparse::counted> other{comm};
       for (int call = 0; call < 3; ++call) {
         call_and_check(other, comm, random_lengths(comm.size(), random));
-        expect(comm.allreduce(1) == comm.size(), "another operation is wrong");
+        expect(comm.allreduce(1, chorale::sum) == comm.size(), "another operation is wrong");
         call_and_check(sparse, comm, random_lengths(comm.size(), random));
       }
     });

@@ -206,9 +206,9 @@ TEMPLATE_TEST_CASE("hundreds of calls of three communicators at once", "[split]"
         data.back().fill_with([&](std::size_t k) { return operand<triangle>(seed() + i, one.rank(), k); });
         kinds.push_back(plan() % 3);
         if (kinds.back() == 0) {
-          begun.push_back(one.ibroadcast(data.back().span(), size / 2));
+          begun.push_back(one.ibroadcast(data.back().span(), chorale::root{size / 2}));
         } else if (kinds.back() == 1) {
-          begun.push_back(one.iallreduce(data.back().span(), multiply{}));
+          begun.push_back(one.iallreduce(chorale::in_place, data.back().span(), multiply{}));
         } else {
           begun.push_back(one.ibarrier());
         }

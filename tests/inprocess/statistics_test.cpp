@@ -97,17 +97,17 @@ counts make_calls(Comm& comm, std::uint64_t seed, int how_many) {
       case 1: {
         const int root = static_cast<int>(draw() % ranks);
         if (later)
-          comm.ibroadcast(data, root).wait();
+          comm.ibroadcast(data, chorale::root{root}).wait();
         else
-          comm.broadcast(data, root);
+          comm.broadcast(data, chorale::root{root});
         note(operation::broadcast, later, 2 * n);
         break;
       }
       case 2:
         if (later)
-          comm.iallreduce(data).wait();
+          comm.iallreduce(chorale::in_place, data, chorale::sum).wait();
         else
-          comm.allreduce(data);
+          comm.allreduce(chorale::in_place, data, chorale::sum);
         note(operation::allreduce, later, 2 * n);
         break;
       case 3:
@@ -189,11 +189,12 @@ TEST_CASE("statistics have a row for each algorithm, and count failures", "[stat
   const scratch_file file;
   run_ranks<chorale::communicator<chorale::allreduce::ring>>(3, counting(file.name()), [](auto& comm) {
     std::vector<int> data(7);
-    comm.allreduce(data);
-    comm.allreduce(data);
+    comm.allreduce(chorale::in_place, data, chorale::sum);
+    comm.allreduce(chorale::in_place, data, chorale::sum);
     bool failed = false;
     try {
-      comm.allreduce(data, [](int, int) -> int { throw std::runtime_error("the operator's"); });
+      comm.allreduce(chorale::in_place, data,
+                     [](int, int) -> int { throw std::runtime_error("the operator's"); });
     } catch (const std::exception&) {
       failed = true;
     }

@@ -149,7 +149,7 @@ TEST_CASE("peers write nothing after a call with operands in flight has failed",
       };
       std::vector<int> data(count, 1);
       try {
-        comm.allreduce(std::span{data}, fussy);
+        comm.allreduce(chorale::in_place, std::span{data}, fussy);
         comm.barrier();
         complain("did not fail");
       } catch (const std::exception& e) {

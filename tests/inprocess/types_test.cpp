@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("a floating-point sum has the same bits on all ranks and in e
         for (std::size_t i = 0; i < count; ++i) data[i] = rough(comm.rank(), i);
         // A different rank is late each time.
         if ((run + call) % size == comm.rank()) chorale::clock::sleep_for(std::chrono::milliseconds{2});
-        comm.allreduce(std::span{data});
+        comm.allreduce(chorale::in_place, std::span{data}, chorale::sum);
         if (results[me].empty()) results[me] = data;
         if (std::memcmp(results[me].data(), data.data(), count * sizeof(double)) != 0)
           throw wrong("another sum than before");

@@ -80,7 +80,7 @@ TEST_CASE("device arrays are registered once and leave no registrations behind",
       const auto before = comm.transport().registrations();
       for (std::size_t i = 0; i < array.size(); ++i) array[i] = i + static_cast<unsigned>(round);
       if (comm.rank() != 1) std::fill(array.begin(), array.end(), 0);
-      comm.broadcast(array.span(), 1);
+      comm.broadcast(array.span(), chorale::root{1});
       for (std::size_t i = 0; i < array.size(); ++i)
         expect(array[i] == i + static_cast<unsigned>(round), "a broadcast into a device array is wrong");
       expect(comm.transport().registrations().misses == before.misses,
@@ -104,7 +104,7 @@ TEST_CASE("memory at the address of an array that has ended counts as new memory
       auto array = comm.template allocate<std::uint64_t>(count);
       // The other communicator registers it like any memory, and caches the registration.
       for (std::size_t i = 0; i < count; ++i) array[i] = comm.rank() == 0 ? round * count + i : 0;
-      other->broadcast(array.span(), 0);
+      other->broadcast(array.span(), chorale::root{0});
       for (std::size_t i = 0; i < count; ++i)
         windows::expect(array[i] == round * count + i, "a broadcast went to memory that was there before");
     }

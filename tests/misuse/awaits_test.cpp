@@ -118,7 +118,7 @@ TEMPLATE_TEST_CASE("a call whose algorithm goes on after a failed await fails by
             size, misuse::settings(), [&](auto& comm) {
               const int value = 1;
               if (comm.rank() == 1)
-                static_cast<void>(comm.allreduce(value));
+                static_cast<void>(comm.allreduce(value, chorale::sum));
               else if (blocking)
                 comm.barrier();
               else

@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("gatherv: a rank sends another count than the root expects", 
       const auto counts = counts_with(size, odd, n.expected, 3);
       comm.gatherv(here.source(comm.rank(), comm.rank() == odd ? n.sent : 3),
                    here.target(comm.rank(), comm.rank() == root ? sum(counts) : 0),
-                   std::span<const std::size_t>{counts}, root);
+                   std::span<const std::size_t>{counts}, {}, chorale::root{root});
     });
     here.check(all, root, odd, false);
   });
@@ -127,7 +127,7 @@ TEMPLATE_TEST_CASE("scatterv: a rank takes another count than the root sends", "
       const auto counts = counts_with(size, odd, n.sent, 3);
       comm.scatterv(here.source(comm.rank(), comm.rank() == root ? sum(counts) : 0),
                     std::span<const std::size_t>{counts},
-                    here.target(comm.rank(), comm.rank() == odd ? n.expected : 3), root);
+                    here.target(comm.rank(), comm.rank() == odd ? n.expected : 3), {}, chorale::root{root});
     });
     here.check(all, odd, root, false);
   });
@@ -162,7 +162,7 @@ TEMPLATE_TEST_CASE("allgatherv and reduce_scatter: one rank has other counts tha
         const std::size_t own = counts[static_cast<std::size_t>(me)];
         if (reduces)
           comm.reduce_scatter(here.source(me, sum(counts)), here.target(me, own),
-                              std::span<const std::size_t>{counts});
+                              std::span<const std::size_t>{counts}, chorale::sum);
         else
           comm.allgatherv(here.source(me, own), here.target(me, sum(counts)),
                           std::span<const std::size_t>{counts});

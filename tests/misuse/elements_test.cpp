@@ -41,18 +41,18 @@ TEMPLATE_TEST_CASE("elements of run time go through every kind of call", "[misus
       };
       comm.allreduce(data, out, add);
       expect(result, sum, size);
-      comm.iallreduce(data, add).wait();
+      comm.iallreduce(chorale::in_place, data, add).wait();
       expect(mine, sum, size);
-      comm.reduce(out, data, add, last);
+      comm.reduce(out, data, add, chorale::root{last});
       if (me == last) expect(mine, size * sum, size * size);
       const elements fresh{from, 2, sizeof(int), chorale::type_tag<int>()};
-      comm.broadcast(fresh, last);
+      comm.broadcast(fresh, chorale::root{last});
       expect(from, last, last + 1);
       from[0] = me;
       comm.allgather(fresh, elements{all.data(), all.size(), sizeof(int), chorale::type_tag<int>()});
       for (int r = 0; r < size; ++r)
         if (all[2 * static_cast<std::size_t>(r)] != r) throw std::runtime_error("a wrong block");
-      comm.scan(fresh, add);
+      comm.scan(chorale::in_place, fresh, add);
       expect(from, me * (me + 1) / 2, (me + 1) * size);
       comm.barrier();
     });
@@ -67,7 +67,7 @@ TEMPLATE_TEST_CASE("elements of run time: ranks that differ in type or operator"
     const auto types = misuse::run<TestType>(size, [](auto& comm) {
       int mine[2] = {};
       const auto type = comm.rank() == 1 ? chorale::type_tag<float>() : chorale::type_tag<int>();
-      comm.broadcast(elements{mine, 2, 4, type}, 0);
+      comm.broadcast(elements{mine, 2, 4, type}, chorale::root{0});
     });
     INFO(misuse::describe(types));
     for (const auto& one : types) CHECK((!one.failed() || (one.is(errc::mismatch) && one.says({"float32"}))));
@@ -77,7 +77,7 @@ TEMPLATE_TEST_CASE("elements of run time: ranks that differ in type or operator"
     const auto plus = adder("plus");
     const auto operators = misuse::run<TestType>(size, [&](auto& comm) {
       int mine[2] = {};
-      comm.allreduce(elements{mine, 2, 4}, comm.rank() == 1 ? add : plus);
+      comm.allreduce(chorale::in_place, elements{mine, 2, 4}, comm.rank() == 1 ? add : plus);
     });
     misuse::check_all_fail(operators, errc::mismatch, {"user operator 'add'", "user operator 'plus'"});
   }

@@ -7,9 +7,9 @@ TEMPLATE_TEST_CASE("a mistake is seen on every rank, a right call on none", "[mi
   for (const int size : misuse::group_sizes) {
     const auto wrong = misuse::run<TestType>(size, [](auto& comm) {
       if (comm.rank() == 1)
-        static_cast<void>(comm.allreduce(1.0F));
+        static_cast<void>(comm.allreduce(1.0F, chorale::sum));
       else
-        static_cast<void>(comm.allreduce(1));
+        static_cast<void>(comm.allreduce(1, chorale::sum));
     });
     INFO(misuse::describe(wrong));
     for (const auto& one : wrong) {
@@ -17,7 +17,8 @@ TEMPLATE_TEST_CASE("a mistake is seen on every rank, a right call on none", "[mi
       CHECK(one.says({"int32", "float32"}));
       CHECK(one.names(1));
     }
-    const auto right = misuse::run<TestType>(size, [](auto& comm) { static_cast<void>(comm.allreduce(1)); });
+    const auto right =
+        misuse::run<TestType>(size, [](auto& comm) { static_cast<void>(comm.allreduce(1, chorale::sum)); });
     INFO(misuse::describe(right));
     for (const auto& one : right) CHECK(!one.failed());
   }

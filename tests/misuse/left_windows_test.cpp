@@ -113,7 +113,7 @@ TEMPLATE_TEST_CASE("a window that is left while its puts are under way does its 
     }
     comm.barrier();
     auto array = comm.template allocate<number>(64);
-    comm.allreduce(array, chorale::sum);
+    comm.allreduce(chorale::in_place, array, chorale::sum);
     try {
       const auto left = std::move(array);
       throw std::runtime_error("with an array");

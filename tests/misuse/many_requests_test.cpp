@@ -20,7 +20,8 @@ TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]
     std::vector<int> values(rounds, comm.rank());
     for (int i = 0; i < rounds; ++i) {
       auto& on = i % 2 == 0 ? comm : *second;
-      all.push_back(on.iallreduce(std::span{&values[static_cast<std::size_t>(i)], 1}, chorale::sum));
+      all.push_back(
+          on.iallreduce(chorale::in_place, std::span{&values[static_cast<std::size_t>(i)], 1}, chorale::sum));
     }
     all.emplace_back();
     if (comm.rank() % 2 == 0) {
@@ -64,9 +65,10 @@ TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misu
     std::vector<std::uint64_t> data(40'000, 1);
     std::vector<request> all;
     // On the first communicator rank 0 makes a different call.
-    all.push_back(comm.rank() == 0 ? comm.iallreduce(std::span{data}.first(1), chorale::sum)
-                                   : comm.ibarrier());
-    all.push_back(second->iallreduce(std::span{data}.subspan(1), chorale::sum));
+    all.push_back(comm.rank() == 0
+                      ? comm.iallreduce(chorale::in_place, std::span{data}.first(1), chorale::sum)
+                      : comm.ibarrier());
+    all.push_back(second->iallreduce(chorale::in_place, std::span{data}.subspan(1), chorale::sum));
     all.push_back(second->ibarrier());
     support::refused(errc::mismatch, {}, [&] { chorale::wait_all(all); });
     for (const auto& one : all)

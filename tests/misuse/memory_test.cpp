@@ -38,13 +38,15 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
   for (const std::size_t n : {std::size_t{3}, std::size_t{100'000}}) {
     const auto text = null_with(n);
     check_refused<TestType>({"broadcast on rank ", text}, [&](auto& c) { c.broadcast(nowhere(n)); });
-    check_refused<TestType>({"allreduce on rank ", text}, [&](auto& c) { c.allreduce(nowhere(n)); });
+    check_refused<TestType>({"allreduce on rank ", text},
+                            [&](auto& c) { c.allreduce(chorale::in_place, nowhere(n), chorale::sum); });
     check_refused<TestType>({"allreduce on rank ", text}, [&](auto& c) {
       std::vector<int> out(n);
-      c.allreduce(nowhere(n), out);
+      c.allreduce(nowhere(n), out, chorale::sum);
     });
-    check_refused<TestType>({"reduce on rank ", text},
-                            [&](auto& c) { c.reduce(nowhere(n), nothing, chorale::sum, c.size() - 1); });
+    check_refused<TestType>({"reduce on rank ", text}, [&](auto& c) {
+      c.reduce(nowhere(n), nothing, chorale::sum, chorale::root{c.size() - 1});
+    });
     check_refused<TestType>({"allgather on rank ", text}, [&](auto& c) {
       std::vector<int> out(n * ranks(c));
       c.allgather(nowhere(n), out);
@@ -63,9 +65,10 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
     });
     check_refused<TestType>({"reduce_scatter on rank ", text}, [&](auto& c) {
       const std::vector<int> in(n * ranks(c));
-      c.reduce_scatter(in, nowhere(n));
+      c.reduce_scatter(in, nowhere(n), chorale::sum);
     });
-    check_refused<TestType>({"exscan on rank ", text}, [&](auto& c) { c.exscan(nowhere(n)); });
+    check_refused<TestType>({"exscan on rank ", text},
+                            [&](auto& c) { c.exscan(chorale::in_place, nowhere(n), chorale::sum); });
     check_refused<TestType>({"broadcast on rank ", text}, [&](auto& c) {
       c.broadcast(chorale::elements<std::byte>{nullptr, n, 12});
     });
@@ -81,7 +84,7 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
   check_refused<TestType>({"gatherv on rank ", "a null pointer stands for the counts"}, [](auto& c) {
     const std::span<const std::size_t> none{static_cast<const std::size_t*>(nullptr), ranks(c)};
     std::vector<int> out(ranks(c));
-    c.gatherv(7, out, none, c.rank());
+    c.gatherv(7, out, none, {}, chorale::root{c.rank()});
   });
   check_refused<TestType>({"window: put on rank ", "a null pointer"}, [](auto& c) {
     using comm = std::remove_reference_t<decltype(c)>;
@@ -98,7 +101,7 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
 TEMPLATE_TEST_CASE("no elements at no address are all right", "[misuse]", MISUSE_TRANSPORTS) {
   const auto all = misuse::run<TestType>(4, [](auto& c) {
     c.broadcast(nowhere(0));
-    c.allreduce(nowhere(0), nowhere(0));
+    c.allreduce(nowhere(0), nowhere(0), chorale::sum);
     c.allgather(nowhere(0), nowhere(0));
     c.exchange({chorale::to(chorale::nobody, nowhere(2))}, {});
   });
@@ -117,7 +120,8 @@ TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUS
   });
   check_refused<TestType>({"gatherv on rank ", "the blocks of ranks 0 and 1 overlap"}, [](auto& c) {
     std::vector<int> out(ranks(c));
-    c.gatherv(7, out, std::vector<std::size_t>(ranks(c), 1), c.rank(), std::vector<std::size_t>(ranks(c), 0));
+    c.gatherv(7, out, std::vector<std::size_t>(ranks(c), 1), std::vector<std::size_t>(ranks(c), 0),
+              chorale::root{c.rank()});
   });
   check_refused<TestType>({"alltoallv on rank ", "the blocks of ranks 0 and 1 overlap"}, [](auto& c) {
     std::vector<int> in(ranks(c));
@@ -141,7 +145,7 @@ TEMPLATE_TEST_CASE("blocks that are written must not overlap", "[misuse]", MISUS
 
 TEST_CASE("errors give sizes in elements if there is no buffer", "[misuse]") {
   const auto all = misuse::run<chorale::transport::rc>(
-      4, [](auto& c) { c.gather(std::vector<int>(5), nothing, c.rank()); });
+      4, [](auto& c) { c.gather(std::vector<int>(5), nothing, chorale::root{c.rank()}); });
   INFO(misuse::describe(all));
   for (const auto& one : all) CHECK(one.says({"20 elements are needed where 0 are given"}));
 }
@@ -154,7 +158,7 @@ TEST_CASE("errors give sizes correctly even if their bytes overflow", "[misuse]"
     if (c.rank() % 2 == 0)
       c.allgather(many, out);
     else
-      c.reduce_scatter(std::span<int>{}, many);
+      c.reduce_scatter(std::span<int>{}, many, chorale::sum);
   });
   INFO(misuse::describe(all));
   for (int r = 0; r < 4; ++r)

@@ -16,9 +16,9 @@ TEMPLATE_TEST_CASE("errors show the name of the communicator", "[misuse]", MISUS
         comm = std::move(moved);
         std::vector<int> data(comm.rank() == 1 ? 3U : 4U);
         if (nonblocking)
-          comm.iallreduce(data).wait();
+          comm.iallreduce(chorale::in_place, data, chorale::sum).wait();
         else
-          comm.allreduce(data);
+          comm.allreduce(chorale::in_place, data, chorale::sum);
       });
       INFO(misuse::describe(all));
       for (const auto& one : all) {
@@ -35,7 +35,7 @@ TEST_CASE("an argument that is refused names the communicator, and so does one w
   const auto all = misuse::run<chorale::transport::rc>(2, [](auto& comm) {
     if (comm.rank() == 0) comm.set_name("halo");
     std::vector<int> in(3), out(4);
-    comm.allreduce(in, out);
+    comm.allreduce(in, out, chorale::sum);
   });
   INFO(misuse::describe(all));
   CHECK(all[0].says({"communicator 'halo': allreduce on rank 0"}));

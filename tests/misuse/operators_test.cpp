@@ -35,16 +35,16 @@ void call(Comm& comm, operation what, std::size_t count, int root, const caprici
   std::vector<int> out(count);
   switch (what) {
     case operation::reduce:
-      return comm.reduce(std::span<const int>{data}, std::span{out}, op, root);
+      return comm.reduce(std::span<const int>{data}, std::span{out}, op, chorale::root{root});
     case operation::allreduce:
-      return comm.allreduce(std::span{data}, op);
+      return comm.allreduce(chorale::in_place, std::span{data}, op);
     case operation::scan:
-      return comm.scan(std::span{data}, op);
+      return comm.scan(chorale::in_place, std::span{data}, op);
     case operation::reduce_scatter:
       data.resize(count * static_cast<std::size_t>(comm.size()), 1);
       return comm.reduce_scatter(std::span<const int>{data}, std::span{out}, op);
     case operation::iallreduce:
-      return comm.iallreduce(std::span{data}, op).wait();
+      return comm.iallreduce(chorale::in_place, std::span{data}, op).wait();
   }
 }
 

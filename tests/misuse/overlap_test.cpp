@@ -72,37 +72,37 @@ void in_place(Comm& comm, std::size_t n) {
 
   a = own();
   if (me == root)
-    comm.gather(chorale::in_place, a, root);
+    comm.gather(chorale::in_place, a, chorale::root{root});
   else
-    comm.gather(block_of(a), chorale::nothing, root);
+    comm.gather(block_of(a), chorale::nothing, chorale::root{root});
   want(me != root || a == gathered, "gather in place");
   a = own();
   if (me == root)
-    comm.gatherv(block_of(a), a, counts, root);
+    comm.gatherv(block_of(a), a, counts, {}, chorale::root{root});
   else
-    comm.gatherv(block_of(a), chorale::nothing, {}, root);
+    comm.gatherv(block_of(a), chorale::nothing, {}, {}, chorale::root{root});
   want(me != root || a == gathered, "gatherv of the own block");
 
   a = me == root ? gathered : own();
   if (me == root)
-    comm.scatter(a, chorale::in_place, root);
+    comm.scatter(a, chorale::in_place, chorale::root{root});
   else
-    comm.scatter(chorale::nothing, block_of(a), root);
+    comm.scatter(chorale::nothing, block_of(a), chorale::root{root});
   want(me == root ? a == gathered : a == own(), "scatter in place");
 
   const auto summed = [&](int r, std::size_t i) {
     return size * (size - 1) / 2 * 1'000'000 + size * (element(0, r, i));
   };
   a = sent;
-  comm.reduce_scatter(chorale::in_place, a);
+  comm.reduce_scatter(chorale::in_place, a, chorale::sum);
   auto expected = sent;
   for (std::size_t i = 0; i < n; ++i) expected[first + i] = summed(me, i);
   want(a == expected, "reduce_scatter in place");
   a = sent;
-  comm.ireduce_scatter(std::span{a}, block_of(a), counts).wait();
+  comm.ireduce_scatter(std::span{a}, block_of(a), counts, chorale::sum).wait();
   want(a == expected, "ireduce_scatter into the own block");
   a = sent;
-  comm.reduce(chorale::in_place, a, chorale::max, root);
+  comm.reduce(chorale::in_place, a, chorale::max, chorale::root{root});
   want(a == (me == root ? row(size, n, [&](int r, std::size_t i) { return element(root, r, i); }) : sent),
        "reduce in place");
   a = sent;
@@ -153,14 +153,14 @@ TEMPLATE_TEST_CASE("buffers of one call that overlap in part", "[misuse]", MISUS
         refused("alltoall", [&] { comm.alltoall(large, shifted); });
         refused("ialltoall", [&] { comm.ialltoall(shifted, large).wait(); });
         refused("allgather", [&] { comm.allgather(stray, large); });
-        refused("allreduce", [&] { comm.allreduce(large, shifted); });
-        refused("iallreduce", [&] { comm.iallreduce(large, shifted).wait(); });
-        refused("scan", [&] { comm.scan(shifted, large); });
-        refused("exscan", [&] { comm.exscan(shifted, large); });
-        refused("reduce_scatter", [&] { comm.reduce_scatter(large, stray); });
-        refused("gather", [&] { comm.gather(stray, large, comm.rank()); });
-        refused("scatter", [&] { comm.scatter(large, stray, comm.rank()); });
-        refused("reduce", [&] { comm.reduce(large, shifted, chorale::sum, comm.rank()); });
+        refused("allreduce", [&] { comm.allreduce(large, shifted, chorale::sum); });
+        refused("iallreduce", [&] { comm.iallreduce(large, shifted, chorale::sum).wait(); });
+        refused("scan", [&] { comm.scan(shifted, large, chorale::sum); });
+        refused("exscan", [&] { comm.exscan(shifted, large, chorale::sum); });
+        refused("reduce_scatter", [&] { comm.reduce_scatter(large, stray, chorale::sum); });
+        refused("gather", [&] { comm.gather(stray, large, chorale::root{comm.rank()}); });
+        refused("scatter", [&] { comm.scatter(large, stray, chorale::root{comm.rank()}); });
+        refused("reduce", [&] { comm.reduce(large, shifted, chorale::sum, chorale::root{comm.rank()}); });
       });
       misuse::check_all_right(all);  // nothing was sent
       for (const auto& text : wrong) CHECK(text == "");

@@ -175,7 +175,7 @@ TEMPLATE_TEST_CASE("parts are made and used while calls of the parent are pendin
       const int me = comm.rank();
       for (const std::size_t count : {std::size_t{3}, std::size_t{40'000}}) {
         std::vector<long> mine(count, me);
-        auto pending = comm.iallreduce(std::span{mine}, chorale::sum);
+        auto pending = comm.iallreduce(chorale::in_place, std::span{mine}, chorale::sum);
         const auto part = comm.split(me % 2);
         auto of_part = part->ibarrier();
         auto after = comm.ibarrier();

@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("a start too many, a wait too many, and a plan of nothing", "
       comm.set_name("solver");
       const std::string here = " on rank " + std::to_string(comm.rank());
       std::vector<int> data(2, 1);
-      plan sum = comm.plan_allreduce(data, chorale::sum);
+      plan sum = comm.plan_allreduce(chorale::in_place, data, chorale::sum);
       expect_in(refusal([&] { sum.wait(); }),
                 {"communicator 'solver'", "the plan of allreduce of 8 bytes" + here, "call start()"});
       misuse::expect(sum.test(), "a plan that is not running is over");
@@ -80,9 +80,11 @@ TEMPLATE_TEST_CASE("a plan is refused the arguments that its call is refused", "
       const auto e = support::error_of([&] { static_cast<void>(make()); });
       return e && e->code() == errc::invalid_argument;
     };
-    misuse::expect(refused([&] { return comm.plan_broadcast(data, 2); }), "a root that is not there");
+    misuse::expect(refused([&] { return comm.plan_broadcast(data, chorale::root{2}); }),
+                   "a root that is not there");
     misuse::expect(refused([&] { return comm.plan_broadcast(nowhere); }), "elements at no address");
-    misuse::expect(refused([&] { return comm.plan_allreduce(data, longer); }), "sizes that differ");
+    misuse::expect(refused([&] { return comm.plan_allreduce(data, longer, chorale::sum); }),
+                   "sizes that differ");
     misuse::expect(refused([&] { return comm.plan_allgather(data, longer); }), "sizes that do not fit");
     misuse::expect(
         refused([&] { return comm.plan_alltoall(std::span{data}.first(2), std::span{data}.subspan(1, 2)); }),
@@ -103,7 +105,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
       comm.barrier();
       if (comm.rank() == 1) {
         {
-          plan sum = comm.plan_allreduce(lost, chorale::sum);
+          plan sum = comm.plan_allreduce(chorale::in_place, lost, chorale::sum);
           sum.start();
         }
         if (comes && lost.back() != 3) throw std::runtime_error("a dropped call is not over");
@@ -111,7 +113,7 @@ TEMPLATE_TEST_CASE("a plan that ends while it runs waits for its call, or withdr
         gone = true;
       } else {
         if (!comes) support::await("the plan has ended", [&] { return gone.load(); });
-        comm.allreduce(mine, chorale::sum);
+        comm.allreduce(chorale::in_place, mine, chorale::sum);
       }
       comm.barrier();
     });
@@ -132,7 +134,7 @@ TEMPLATE_TEST_CASE("a plan outlives its communicator, and cannot be started then
     misuse::check_all_right(misuse::run<TestType>(size, [](auto& comm) {
       std::vector<int> data(40'000, 1);
       auto own = comm.duplicate();
-      plan idle = own->plan_allreduce(data, chorale::sum);
+      plan idle = own->plan_allreduce(chorale::in_place, data, chorale::sum);
       plan running = own->plan_barrier();
       idle.run();
       running.start();
@@ -151,7 +153,7 @@ TEMPLATE_TEST_CASE("a plan outlives its communicator, and cannot be started then
 TEMPLATE_TEST_CASE("a plan of a failed communicator says why", "[misuse]", MISUSE_TRANSPORTS) {
   const auto all = misuse::run<TestType>(3, [](auto& comm) {
     std::vector<int> data(3);
-    plan sum = comm.plan_allreduce(data, chorale::sum);
+    plan sum = comm.plan_allreduce(chorale::in_place, data, chorale::sum);
     plan text = comm.plan_broadcast(data);
     try {
       // The others may fail in their second call before a rank has completed its first.
@@ -179,7 +181,7 @@ TEMPLATE_TEST_CASE("a plan is started inside a call of its communicator", "[misu
       return a + b;
     };
     // Evaluated on at least one rank with every algorithm.
-    comm.allreduce(data, add);
+    comm.allreduce(chorale::in_place, data, add);
     const int somewhere = comm.allreduce(refused ? 1 : 0, chorale::sum);
     misuse::expect(somewhere > 0, "an operator has started a plan of its own communicator");
     misuse::expect(!barrier.is_running(), "what was refused runs");
@@ -212,7 +214,7 @@ TEST_CASE("a plan in a child of fork()", "[misuse]") {
   if (support::threads_watched) return;
   misuse::check_all_right(misuse::run<misuse::over_rc>(2, misuse::settings(), [](auto& comm) {
     std::vector<int> data(3, 1);
-    plan sum = comm.plan_allreduce(data, chorale::sum);
+    plan sum = comm.plan_allreduce(chorale::in_place, data, chorale::sum);
     sum.run();
     comm.barrier();
     int status = -1;

@@ -65,7 +65,7 @@ TEMPLATE_TEST_CASE("an operator that destroys its communicator", "[misuse]", MIS
             }
             return a + b;
           },
-          destroyer);
+          chorale::root{destroyer});
       if (comm.rank() == destroyer) {
         if (!ended || out[9] != comm.size()) throw std::runtime_error("the call did not go on");
       } else {

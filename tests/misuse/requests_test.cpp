@@ -55,11 +55,11 @@ request begin(Comm& comm, std::size_t which, memory& m, std::size_t count, int r
   const std::span<const number> in{one_in}, blocks_in{all_in};
   switch (which) {
     case 0:
-      return comm.ibroadcast(one_in, root);
+      return comm.ibroadcast(one_in, chorale::root{root});
     case 1:
-      return comm.ireduce(in, one_out, chorale::sum, root);
+      return comm.ireduce(in, one_out, chorale::sum, chorale::root{root});
     case 2:
-      return comm.iallreduce(one_in, chorale::sum);
+      return comm.iallreduce(chorale::in_place, one_in, chorale::sum);
     case 3:
       return comm.iallgather(in, all_out);
     case 4:
@@ -69,11 +69,11 @@ request begin(Comm& comm, std::size_t which, memory& m, std::size_t count, int r
       return comm.ialltoallv(blocks_in, counts, all_out, counts);
     }
     case 6:
-      return comm.igather(in, all_out, root);
+      return comm.igather(in, all_out, chorale::root{root});
     case 7:
-      return comm.iscatter(blocks_in, one_out, root);
+      return comm.iscatter(blocks_in, one_out, chorale::root{root});
     case 8:
-      return comm.iscan(one_in, chorale::sum);
+      return comm.iscan(chorale::in_place, one_in, chorale::sum);
     case 9:
       return comm.ireduce_scatter(blocks_in, one_out, chorale::sum);
     default:
@@ -171,7 +171,7 @@ TEMPLATE_TEST_CASE("a request that is dropped waits for its call", "[misuse][req
     for (const std::size_t count : message_lengths) {
       std::vector<number> data(count, static_cast<number>(comm.rank()) + 1);
       if (comm.rank() == 2) std::this_thread::sleep_for(20ms);
-      static_cast<void>(comm.iallreduce(std::span{data}, chorale::sum));
+      static_cast<void>(comm.iallreduce(chorale::in_place, std::span{data}, chorale::sum));
       if (std::any_of(data.begin(), data.end(), [](number n) { return n != 10; }))
         throw std::runtime_error("a dropped call is not over");
     }
@@ -216,7 +216,7 @@ TEMPLATE_TEST_CASE("a communicator that ends before its requests", "[misuse][req
       memory mine{message_lengths[2] * 3}, first{8};
       try {
         chorale::communicator<TestType> comm{group, c};
-        kept.push_back(comm.iallreduce(std::span{first.in}, chorale::sum));
+        kept.push_back(comm.iallreduce(chorale::in_place, std::span{first.in}, chorale::sum));
         kept.front().wait();
         kept.push_back(begin(comm, 2, comm.rank() == 0 ? over : first, 8, 0));
         if (comm.rank() != 0) support::await("the communicator has ended", [&] { return gone.load(); });
@@ -258,8 +258,8 @@ TEMPLATE_TEST_CASE("a request that is dropped inside a call of its communicator"
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
     std::vector<request> kept;
     int one = 1, two = 2;
-    auto running = comm.iallreduce(std::span{&one, 1}, dropping{&kept});
-    kept.push_back(comm.iallreduce(std::span{&two, 1}, chorale::sum));
+    auto running = comm.iallreduce(chorale::in_place, std::span{&one, 1}, dropping{&kept});
+    kept.push_back(comm.iallreduce(chorale::in_place, std::span{&two, 1}, chorale::sum));
     running.wait();
     // A rank that finds all operands at once combines before the request exists: its call continues.
     const bool has_dropped = kept.empty();
@@ -276,7 +276,7 @@ TEMPLATE_TEST_CASE("assigning to a pending request brings its call to an end", "
     int values[20];
     for (int& value : values) {
       value = comm.rank();
-      all.push_back(comm.iallreduce(std::span{&value, 1}, chorale::sum));
+      all.push_back(comm.iallreduce(chorale::in_place, std::span{&value, 1}, chorale::sum));
     }
     request r = comm.ibarrier();
     auto& same = r;
@@ -314,7 +314,7 @@ TEMPLATE_TEST_CASE("a blocking call that fails leaves nothing behind", "[misuse]
             throw;
           }
         } else if (comm.rank() == 1) {
-          comm.broadcast(std::span{mine.in}, 1);
+          comm.broadcast(std::span{mine.in}, chorale::root{1});
         } else {
           support::await("a rank has left", [&] { return gone.load(); });
           begin(comm, 6, mine, message_lengths[2], 0).wait();

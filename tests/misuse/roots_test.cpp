@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("broadcast with different roots names both", "[misuse]", ROOT
       INFO(count << " elements");
       check_named(misuse::run<TestType>(size, [count](auto& comm) {
         std::vector<int> data(count, comm.rank());
-        comm.broadcast(std::span{data}, comm.rank() % 2);
+        comm.broadcast(std::span{data}, chorale::root{comm.rank() % 2});
       }));
     }
   }
@@ -47,8 +47,8 @@ TEMPLATE_TEST_CASE("a message that no call has taken is an error of the next cal
   for (const bool reduces : {false, true}) {
     check_named(misuse::run<TestType>(2, [reduces](auto& comm) {
       int data = 1;
-      comm.broadcast(std::span{&data, 1}, comm.rank());
-      if (reduces) static_cast<void>(comm.allreduce(1));
+      comm.broadcast(std::span{&data, 1}, chorale::root{comm.rank()});
+      if (reduces) static_cast<void>(comm.allreduce(1, chorale::sum));
     }));
   }
 }
@@ -64,7 +64,7 @@ TEMPLATE_TEST_CASE("a rank that leaves after another call is a mismatch that nam
         // Rank 1 ends its call and its communicator without sending a message.
         if (comm.rank() == 1) return comm.exchange({}, {});
         int data = 0;
-        comm.broadcast(data, 1);
+        comm.broadcast(data, chorale::root{1});
       });
     });
     for (int r = 0; r < size; ++r) {

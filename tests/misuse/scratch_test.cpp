@@ -104,7 +104,7 @@ misuse::outcomes run(taking& here, int size, bool blocking) {
   current = &here;
   return misuse::run<chorale::communicator<Transport, Algorithm>>(size, misuse::settings(), [&](auto& comm) {
     // So that transports that choose paths have connections.
-    for (int i = 0; i < 40; ++i) static_cast<void>(comm.allreduce(1));
+    for (int i = 0; i < 40; ++i) static_cast<void>(comm.allreduce(1, chorale::sum));
     if (blocking)
       comm.barrier();
     else

@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("programs that poll are told of a stall", "[misuse][stalls]",
           for (int i = 0; i < 15'000 && (reports[0] == 0 || reports[1] == 0); ++i)
             std::this_thread::sleep_for(1ms);
         int value = comm.rank();
-        auto pending = comm.iallreduce(std::span{&value, 1}, chorale::sum);
+        auto pending = comm.iallreduce(chorale::in_place, std::span{&value, 1}, chorale::sum);
         if (comm.rank() == 2)
           pending.wait();
         else
@@ -121,7 +121,7 @@ TEMPLATE_TEST_CASE("a rank that has asked once and then computes does not count 
       comm.barrier();
       if (comm.rank() == 1) std::this_thread::sleep_for(50ms);
       int value = 1;
-      auto pending = comm.iallreduce(std::span{&value, 1}, chorale::sum);
+      auto pending = comm.iallreduce(chorale::in_place, std::span{&value, 1}, chorale::sum);
       if (comm.rank() == 0) {
         static_cast<void>(pending.test());
         for (int i = 0; i < 15'000 && !reported; ++i) std::this_thread::sleep_for(1ms);
@@ -181,8 +181,9 @@ TEMPLATE_TEST_CASE("programs that poll are told of a mismatch and of a rank that
             if (comm.rank() == 1 && leaves) return;
             int value = 1;
             try {
-              auto pending =
-                  comm.rank() == 1 ? comm.ibarrier() : comm.iallreduce(std::span{&value, 1}, chorale::sum);
+              auto pending = comm.rank() == 1
+                                 ? comm.ibarrier()
+                                 : comm.iallreduce(chorale::in_place, std::span{&value, 1}, chorale::sum);
               loop(how, pending);
             } catch (const chorale::error& e) {
               seen[static_cast<std::size_t>(group.rank())].failure.emplace(e);

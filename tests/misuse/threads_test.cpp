@@ -70,7 +70,7 @@ void check_intruder(int size, Intrude&& intrude) {
 TEMPLATE_TEST_CASE("a second thread is refused, and the call under way goes on", "[misuse]",
                    MISUSE_TRANSPORTS) {
   for (const int size : misuse::group_sizes) {
-    check_intruder<TestType>(size, [](auto& comm) { static_cast<void>(comm.allreduce(1)); });
+    check_intruder<TestType>(size, [](auto& comm) { static_cast<void>(comm.allreduce(1, chorale::sum)); });
     check_intruder<TestType>(size, [](auto& comm) { comm.ibarrier().wait(); });
     check_intruder<TestType>(size, [](auto& comm) { static_cast<void>(comm.duplicate()); });
   }
@@ -128,9 +128,9 @@ TEMPLATE_TEST_CASE("a collective call from a reduction operator of the same comm
       };
       int x = 1;
       if (nonblocking)
-        comm.iallreduce(std::span{&x, 1}, op).wait();
+        comm.iallreduce(chorale::in_place, std::span{&x, 1}, op).wait();
       else
-        comm.allreduce(std::span{&x, 1}, op);
+        comm.allreduce(chorale::in_place, std::span{&x, 1}, op);
     });
     misuse::check_all_fail(all, errc::misuse, {"from inside another call"});
   }

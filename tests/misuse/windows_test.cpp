@@ -234,7 +234,7 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
                   [&] { static_cast<void>(w->notified(target, 0)); });
         }
         // A new communicator may use the array like any memory.
-        comm.broadcast(array.span(), 0);
+        comm.broadcast(array.span(), chorale::root{0});
         if (array_first) array = {};
         own.reset();
         given.reset();

@@ -104,8 +104,8 @@ void end_in_any_order(Comm& comm) {
     auto a = comm.duplicate();
     auto b = comm.duplicate();
     std::vector<int> values(100, comm.rank());
-    a->broadcast(std::span{values}, 0);
-    b->broadcast(std::span{values}, comm.size() - 1);
+    a->broadcast(std::span{values}, chorale::root{0});
+    b->broadcast(std::span{values}, chorale::root{comm.size() - 1});
     const bool begins_with_a = comm.rank() == 0;
     if (begins_with_a) a.reset();
     if (one_waits) comm.barrier();

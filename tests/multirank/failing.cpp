@@ -53,22 +53,23 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   const std::span all{data};
   const int root = variant == "root" ? 1 : 0;
   if (operation == "barrier") return comm.barrier();
-  if (operation == "broadcast") return comm.broadcast(all, root);
+  if (operation == "broadcast") return comm.broadcast(all, chorale::root{root});
   if (operation == "allreduce") {
-    if (variant == "operator") return comm.allreduce(all, chorale::max);
+    if (variant == "operator") return comm.allreduce(chorale::in_place, all, chorale::max);
     if (variant == "type") {
       std::vector<float> other(1000);
-      return comm.allreduce(std::span{other});
+      return comm.allreduce(chorale::in_place, std::span{other}, chorale::sum);
     }
-    return comm.allreduce(all);
+    return comm.allreduce(chorale::in_place, all, chorale::sum);
   }
-  if (operation == "reduce") return comm.reduce(std::span<const int>{all}, all, chorale::sum, root);
+  if (operation == "reduce")
+    return comm.reduce(std::span<const int>{all}, all, chorale::sum, chorale::root{root});
   if (operation == "nonblocking") {
     std::vector<int> more(data);
-    auto first = comm.iallreduce(all);
+    auto first = comm.iallreduce(chorale::in_place, all, chorale::sum);
     // Each call needs every rank: in a broadcast, the algorithm would decide whether another rank waits for a
     // leaf.
-    auto second = comm.iallreduce(std::span{more});
+    auto second = comm.iallreduce(chorale::in_place, std::span{more}, chorale::sum);
     auto third = comm.ibarrier();
     third.wait();
     second.wait();
@@ -76,8 +77,8 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
   }
   if (operation == "plan") {
     std::vector<int> more(data);
-    auto first = comm.plan_allreduce(all);
-    auto second = comm.plan_allreduce(more);
+    auto first = comm.plan_allreduce(chorale::in_place, all, chorale::sum);
+    auto second = comm.plan_allreduce(chorale::in_place, more, chorale::sum);
     auto third = comm.plan_barrier();
     for (int round = 0; round < 3; ++round) {
       if (round == 1) third.run();
@@ -100,10 +101,11 @@ void call(Comm& comm, const std::string& operation, const std::string& variant =
 /// One call whose result is checked; true if it is correct.
 template <class Comm>
 bool is_right(Comm& comm, const std::string& operation) {
-  if (operation == "allreduce") return comm.allreduce(comm.rank() + 1) == comm.size() * (comm.size() + 1) / 2;
+  if (operation == "allreduce")
+    return comm.allreduce(comm.rank() + 1, chorale::sum) == comm.size() * (comm.size() + 1) / 2;
   if (operation == "split") {
     const auto part = comm.split(comm.rank() % 2, -comm.rank());
-    return part->allreduce(1) == (comm.size() + 1 - comm.rank() % 2) / 2;
+    return part->allreduce(1, chorale::sum) == (comm.size() + 1 - comm.rank() % 2) / 2;
   }
   if (operation == "fence") {
     if constexpr (chorale::atomic_transport<typename Comm::transport_type>) {
@@ -187,7 +189,7 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
     std::vector<long> data(3000, comm->rank() + 1);
     comm->barrier();
     if (is_victim) stop_for(absence());
-    comm->reduce(std::span<const long>{data}, std::span{data}, chorale::sum, t.victim);
+    comm->reduce(std::span<const long>{data}, std::span{data}, chorale::sum, chorale::root{t.victim});
     const long expected = static_cast<long>(comm->size()) * (comm->size() + 1) / 2;
     if (is_victim) book.note(data == std::vector<long>(data.size(), expected) ? "right" : "wrong");
     comm.reset();
@@ -211,7 +213,7 @@ void act(std::unique_ptr<Comm>& comm, const task& t, journal& book) {
     for (const int root : {-1, comm->size()}) {
       try {
         int x = 0;
-        comm->broadcast(x, root);
+        comm->broadcast(x, chorale::root{root});
         book.note("accepted");
       } catch (const chorale::error& e) {
         book.failure(e);
@@ -260,7 +262,7 @@ void run(journal& book, const Act& act) {
     }
   };
   if (try_it([&] { act(comm); })) return book.note("finished");
-  try_it([&] { static_cast<void>(comm->allreduce(1)); });
+  try_it([&] { static_cast<void>(comm->allreduce(1, chorale::sum)); });
   try_it([&] { comm->ibarrier().wait(); });
 }
 

@@ -63,7 +63,8 @@ void side_by_side(communicator& comm, std::uint64_t seed) {
   for (std::size_t i = 0; i < calls; ++i) {
     communicator& one = plan() % 4 == 0 ? comm : *others[plan() % others.size()];
     data[i].assign(plan() % 3000, static_cast<std::int64_t>(i) + comm.rank());
-    begun.push_back(plan() % 3 == 0 ? one.ibarrier() : one.iallreduce(std::span{data[i]}, chorale::sum));
+    begun.push_back(plan() % 3 == 0 ? one.ibarrier()
+                                    : one.iallreduce(chorale::in_place, std::span{data[i]}, chorale::sum));
   }
   std::vector<std::size_t> order(calls);
   for (std::size_t i = 0; i < calls; ++i) order[i] = i;

@@ -40,7 +40,7 @@ void run(chorale::communicator<>& control, int runs, std::uint64_t seed) {
   const auto s = comm.transport().multicast_statistics();
   std::vector<std::uint64_t> sums{s.signals,       s.repairs,          s.naks_sent,
                                   s.naks_received, s.acknowledgements, s.refused};
-  control.allreduce(std::span{sums}, chorale::sum);
+  control.allreduce(chorale::in_place, std::span{sums}, chorale::sum);
   if (comm.rank() == 0)
     fmt::print(
         "{} barriers of {} ranks, fan-in {}, in {:.2f} s: {} multicasts, {} of them again; {} NAKs sent, {} "

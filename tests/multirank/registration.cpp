@@ -40,7 +40,7 @@ void transfer(communicator& comm, words data, std::uint64_t number) {
   };
   const int root = static_cast<int>(number % static_cast<unsigned>(comm.size()));
   for (std::size_t i = 0; i < data.size(); ++i) data[i] = comm.rank() == root ? value(root, i) : ~0ULL;
-  comm.broadcast(data, root);
+  comm.broadcast(data, chorale::root{root});
   for (std::size_t i = 0; i < data.size(); ++i)
     expect(data[i] == value(root, i), "a broadcast has reached other pages, or come from them");
 }

@@ -92,7 +92,7 @@ class soak {
       case 6: {
         auto data = std::make_shared<guarded_buffer<std::byte>>(count);
         data->fill_with([&](std::size_t i) { return operand<std::byte>(seed, comm_.rank(), i); });
-        auto begun = comm_.ibroadcast(data->span(), root);
+        auto begun = comm_.ibroadcast(data->span(), chorale::root{root});
         return keep(std::move(begun), [=] {
           data->check("ibroadcast", [&](std::size_t i) { return operand<std::byte>(seed, root, i); });
         });
@@ -116,7 +116,7 @@ class soak {
       default: {
         auto data = std::make_shared<guarded_buffer<triangle>>(count / sizeof(triangle));
         data->fill_with([&](std::size_t i) { return operand<triangle>(seed, comm_.rank(), i); });
-        auto begun = comm_.iallreduce(data->span(), multiply{});
+        auto begun = comm_.iallreduce(chorale::in_place, data->span(), multiply{});
         return keep(std::move(begun), [data, seed, ranks = comm_.size()] {
           data->check("iallreduce", [&](std::size_t i) {
             return expected_reduction<triangle>(seed, ranks, i, multiply{});

@@ -42,9 +42,9 @@ void make_calls(Comm& comm, int world_rank) {
   std::vector<double> all(4 * static_cast<std::size_t>(comm.size()));
   comm.barrier();
   say(world_rank, "barrier", 0);
-  comm.broadcast(data, last);
+  comm.broadcast(data, chorale::root{last});
   say(world_rank, "broadcast", 32);
-  auto first = comm.iallreduce(data);
+  auto first = comm.iallreduce(chorale::in_place, data, chorale::sum);
   auto second = comm.iallgather(data, all);
   second.wait();
   first.wait();
@@ -77,11 +77,12 @@ void run(Comm& comm, std::string_view mode) {
     std::vector<int> data(1);
     comm.barrier();
     say(rank, "barrier", 0);
-    comm.allreduce(data);
+    comm.allreduce(chorale::in_place, data, chorale::sum);
     say(rank, "allreduce", 4);
     bool failed = false;
     try {
-      comm.allreduce(data, [](int, int) -> int { throw std::runtime_error("the operator's"); });
+      comm.allreduce(chorale::in_place, data,
+                     [](int, int) -> int { throw std::runtime_error("the operator's"); });
     } catch (const std::exception&) {
       failed = true;
     }

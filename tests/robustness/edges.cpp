@@ -40,14 +40,14 @@ void require_right(bool has, const char* to) {
 /// Long and short messages, and new connections.
 void check(communicator& comm) {
   std::vector<double> sums(100'000, 1.0);
-  comm.allreduce(sums);
+  comm.allreduce(chorale::in_place, sums, chorale::sum);
   require(sums.back() == comm.size(), "the long sum");
   const auto n = static_cast<std::size_t>(comm.size());
   std::vector<int> mine(n * 3000, comm.rank());
   std::vector<int> all(mine.size());
   comm.alltoall(mine, all);
   for (std::size_t r = 0; r < n; ++r) require(all[r * 3000 + 7] == static_cast<int>(r), "the blocks");
-  require(comm.allreduce(1) == comm.size(), "the sum");
+  require(comm.allreduce(1, chorale::sum) == comm.size(), "the sum");
 }
 
 int status_of(pid_t child) {
@@ -134,7 +134,7 @@ void jump_out_of_operator(communicator& comm) {
     if (jumps) std::longjmp(before_call, 1);
     return a + b;
   };
-  if (setjmp(before_call) == 0) comm.reduce(data, result, sum, 0);
+  if (setjmp(before_call) == 0) comm.reduce(data, result, sum, chorale::root{0});
 }
 
 bool has_all_rights = true;

@@ -149,7 +149,7 @@ void end_in_operator(const std::string& which) {
     return a + b;
   };
   std::vector<int> data(10, 1);
-  comm.allreduce(data, add);
+  comm.allreduce(chorale::in_place, data, add);
   if (child > 0) join(child, which);
   if (data[9] != comm.size() || comm.allreduce(1, chorale::sum) != comm.size())
     throw std::runtime_error(which + ": a wrong sum");
@@ -262,7 +262,7 @@ void check_streams() {
     const auto copy = comm.duplicate();
     auto array = comm.allocate<int>(5000);
     for (int round = 0; round < 3; ++round) {
-      comm.allreduce(array, chorale::sum);
+      comm.allreduce(chorale::in_place, array, chorale::sum);
       copy->barrier();
       datagrams.barrier();
     }

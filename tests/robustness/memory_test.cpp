@@ -55,37 +55,37 @@ struct buffers {
 /// Makes calls; true if their results are correct.
 template <class Comm>
 bool blocking(Comm& comm, buffers& b) {
-  comm.allreduce(std::span{b.sum});
+  comm.allreduce(chorale::in_place, std::span{b.sum}, chorale::sum);
   bool right = std::all_of(b.sum.begin(), b.sum.end(), [&](long x) { return x == b.size; });
   comm.alltoall(b.mine, b.theirs);
   for (std::size_t i = 0; i < b.theirs.size(); ++i)
     right = right && b.theirs[i] == static_cast<int>(i / buffers::block);
   comm.barrier();
-  right = right && comm.scan(1) == b.rank + 1;
-  return right && comm.allreduce(1L) == b.size;
+  right = right && comm.scan(1, chorale::sum) == b.rank + 1;
+  return right && comm.allreduce(1L, chorale::sum) == b.size;
 }
 
 template <class Comm>
 bool nonblocking(Comm& comm, buffers& b) {
-  auto first = comm.iallreduce(std::span{b.sum});
+  auto first = comm.iallreduce(chorale::in_place, std::span{b.sum}, chorale::sum);
   auto second = comm.ibarrier();
   auto third = comm.iduplicate();
   second.wait();
   first.wait();
   const auto made = third.take();
-  return b.sum.front() == b.size && made->allreduce(1) == b.size;
+  return b.sum.front() == b.size && made->allreduce(1, chorale::sum) == b.size;
 }
 
 template <class Comm>
 bool parts(Comm& comm, buffers& b) {
   const auto part = comm.split(b.rank % 2, -b.rank);
   part->barrier();
-  return part->allreduce(1) == part->size() && comm.allreduce(1) == b.size;
+  return part->allreduce(1, chorale::sum) == part->size() && comm.allreduce(1, chorale::sum) == b.size;
 }
 
 template <class Comm>
 bool planned(Comm& comm, buffers& b) {
-  auto plan = comm.plan_allreduce(b.sum);
+  auto plan = comm.plan_allreduce(chorale::in_place, b.sum, chorale::sum);
   plan.run();
   plan.start();
   plan.wait();
@@ -119,7 +119,7 @@ bool windows(Comm& comm, buffers& b) {
     w.fence();
     return old == 0 && there == 1 && w.local()[60] == 1 && w.local()[120] == 5;
   } else {
-    return comm.allreduce(1) == b.size;
+    return comm.allreduce(1, chorale::sum) == b.size;
   }
 }
 

@@ -12,7 +12,7 @@ extern "C" bool use_chorale() {
   try {
     chorale::communicator<> comm;
     std::vector<double> sums(100'000, 1.0);
-    comm.allreduce(sums);
+    comm.allreduce(chorale::in_place, sums, chorale::sum);
     const auto twin = comm.duplicate();
     twin->barrier();
     if (sums.back() == comm.size()) return true;

@@ -42,7 +42,7 @@ void check(Comm& comm, int round) {
   const std::int64_t n = comm.size();
   if (sum != n * (n - 1) / 2 + n * round) throw std::runtime_error(fmt::format("the sum is {}", sum));
   std::vector<int> table(3000, comm.rank() == round % comm.size() ? round : -1);
-  comm.broadcast(std::span{table}, round % comm.size());
+  comm.broadcast(std::span{table}, chorale::root{round % comm.size()});
   for (const int value : table)
     if (value != round) throw std::runtime_error(fmt::format("the table says {}", value));
   comm.barrier();

@@ -143,9 +143,9 @@ TEST_CASE("When many ranks die at once with full mailboxes, the others learn it"
           try {
             chorale::communicator<chorale::transport::rc, chorale::broadcast::flat> comm{g, settings};
             int value = 0;
-            comm.broadcast(value, 0);
+            comm.broadcast(value, chorale::root{0});
             sim::compute(2s);
-            for (std::uint32_t i = 0; i < settings.blocks; ++i) comm.broadcast(value, 0);
+            for (std::uint32_t i = 0; i < settings.blocks; ++i) comm.broadcast(value, chorale::root{0});
             // No completion is polled before all have come.
             sim::compute(60s);
             comm.barrier();
@@ -252,8 +252,8 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
     auto a = comm.duplicate();
     auto b = comm.duplicate();
     std::vector<int> values(100, g.rank());
-    a->broadcast(std::span{values}, 0);
-    b->broadcast(std::span{values}, 1);
+    a->broadcast(std::span{values}, chorale::root{0});
+    b->broadcast(std::span{values}, chorale::root{1});
     if (one_waits) {
       // Rank 0 stays in `a` for answers that the others give only from inside another communicator.
       if (g.rank() == 0) a.reset();
@@ -308,7 +308,7 @@ TEST_CASE("If one rank registers memory for each message, all ranks copy up to l
             (keeps ? chorale::config::usual_zero_copy_bytes : std::size_t{255} * 1024));
       // Between the two zero-copy thresholds of these broadcasts, which are four times as long.
       std::vector<int> values(150'000, g.rank());
-      comm.broadcast(std::span{values}, 0);
+      comm.broadcast(std::span{values}, chorale::root{0});
       CHECK(std::ranges::all_of(values, [](int value) { return value == 0; }));
       registered += comm.transport().registrations().misses;
     });
@@ -327,7 +327,7 @@ TEMPLATE_TEST_CASE("A rank that is kept from leaving for long reports it", "[fau
     chorale::communicator<TestType> comm{g, c};
     int value = g.rank() == 0 ? 4711 : 0;
     if (g.rank() == 1) sim::compute(5s);
-    comm.broadcast(value, 0);
+    comm.broadcast(value, chorale::root{0});
     CHECK(value == 4711);
   });
   // After 1 s and 3 s.

@@ -52,7 +52,7 @@ int sum_over(const std::string& profile) {
   chorale::simulation::run(4, m, [&](chorale::simulation::group& g) {
     chorale::communicator<Transport> comm{g, {}};
     int value = g.rank() + 1;
-    comm.allreduce(std::span{&value, 1}, chorale::sum);
+    comm.allreduce(chorale::in_place, std::span{&value, 1}, chorale::sum);
     if (g.rank() == 0) found = value;
   });
   return found;

@@ -127,8 +127,8 @@ sim::duration round_trip(sim::duration send, sim::duration receive) {
     comm.barrier();
     const auto begin = sim::now();
     int value = g.rank();
-    comm.broadcast(value, 0);
-    comm.broadcast(value, 1);
+    comm.broadcast(value, chorale::root{0});
+    comm.broadcast(value, chorale::root{1});
     if (g.rank() == 0) taken = sim::now() - begin;
   });
   return taken;
@@ -159,7 +159,7 @@ TEST_CASE("Links report their load", "[run]") {
   const auto loads = sim::run(2, machine, [&](sim::group& g) {
                        chorale::communicator<chorale::transport::rc> comm{g, {}};
                        std::vector<std::byte> mine(bytes);
-                       comm.broadcast(std::span{mine}, 0);
+                       comm.broadcast(std::span{mine}, chorale::root{0});
                      }).links;
   REQUIRE(loads.size() == 4);
   for (const auto& one : loads) {

@@ -195,7 +195,7 @@ TEST_CASE("A rank that posts to a software adapter is busy until its payload is 
       for (int i = 0; i < 3; ++i) {
         comm.barrier();
         const instant begin = now();
-        comm.broadcast(std::span<std::byte>{bytes}, 0);
+        comm.broadcast(std::span<std::byte>{bytes}, chorale::root{0});
         if (comm.rank() == 0) posting = now() - begin;
       }
     });

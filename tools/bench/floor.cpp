@@ -53,7 +53,7 @@ flag_floor::flag_floor(chorale::communicator<>& comm)
     if (shared_ != nullptr) shared_->token = call.token;
     call.fd = fd.get();
   }
-  comm.broadcast(call, 0);
+  comm.broadcast(call, chorale::root{0});
   if (rank_ == 1 && call.fd >= 0) {
     // On another host this may open another process's file.
     fd.reset(chorale::detail::open_memory(static_cast<pid_t>(call.pid), static_cast<int>(call.fd), 0,

@@ -4,6 +4,7 @@
 #include <span>
 
 #include <chorale/bench/contestant.hpp>
+#include <chorale/core/in_place.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::bench {
@@ -16,7 +17,7 @@ class communicator_team final : public team {
   explicit communicator_team(Communicator& comm) : comm_(comm) {}
   [[nodiscard]] int rank() const override { return comm_.rank(); }
   [[nodiscard]] int size() const override { return comm_.size(); }
-  void sum(std::span<double> values) override { comm_.allreduce(values, chorale::sum); }
+  void sum(std::span<double> values) override { comm_.allreduce(chorale::in_place, values, chorale::sum); }
   double max(double value) override { return comm_.allreduce(value, chorale::max); }
 
  private:

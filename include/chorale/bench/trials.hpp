@@ -17,6 +17,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/operators.hpp>
+#include <chorale/core/root.hpp>
 
 namespace chorale::bench {
 
@@ -119,7 +120,9 @@ template <>
 struct trial<chorale::operation::broadcast> {
   static constexpr bool rooted = true;
 
-  static void call(auto& comm, buffers& memory, std::size_t bytes) { comm.broadcast(memory.raw(bytes), 0); }
+  static void call(auto& comm, buffers& memory, std::size_t bytes) {
+    comm.broadcast(memory.raw(bytes), chorale::root{0});
+  }
 
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     std::string wrong;
@@ -131,7 +134,7 @@ struct trial<chorale::operation::broadcast> {
       };
       if (all.rank() == root)
         for (std::size_t i = 0; i < bytes; ++i) data[i] = want(i);
-      comm.broadcast(data, root);
+      comm.broadcast(data, chorale::root{root});
       for (std::size_t i = 0; i < bytes && wrong.empty(); ++i) {
         if (data[i] != want(i)) wrong = fmt::format("byte {} of {} from root {}", i, bytes, root);
       }
@@ -147,7 +150,7 @@ struct trial<chorale::operation::reduce> {
   static constexpr bool rooted = true;
 
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
-    comm.reduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum, 0);
+    comm.reduce(std::span<const float>{memory.in(bytes)}, memory.out(bytes), chorale::sum, chorale::root{0});
   }
 
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
@@ -157,7 +160,7 @@ struct trial<chorale::operation::reduce> {
       const auto seed = seed_of(bytes, root);
       fill_operand(in, all.rank(), seed);
       memory.spoil();
-      comm.reduce(std::span<const float>{in}, memory.out(bytes), chorale::sum, root);
+      comm.reduce(std::span<const float>{in}, memory.out(bytes), chorale::sum, chorale::root{root});
       if (all.rank() == root && wrong.empty()) wrong = compare_sums(memory.out(bytes), all.size(), seed);
       if (!memory.guard_intact(all.rank() == root ? bytes : 0) && wrong.empty())
         wrong = fmt::format("wrote outside the result with root {}", root);

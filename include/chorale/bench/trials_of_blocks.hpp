@@ -10,6 +10,8 @@
 
 #include <chorale/bench/trials.hpp>
 #include <chorale/calls/exchange.hpp>
+#include <chorale/core/in_place.hpp>
+#include <chorale/core/root.hpp>
 
 namespace chorale::bench {
 
@@ -79,7 +81,7 @@ struct trial<chorale::operation::gather> {
   static constexpr bool rooted = true;
   static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
     comm.gather(std::span<const float>{memory.in(bytes)}, memory.out(bench::of_all(bytes, comm.size())),
-                root);
+                chorale::root{root});
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const std::size_t total = of_all(bytes, all.size());
@@ -106,7 +108,7 @@ struct trial<chorale::operation::scatter> {
   static constexpr bool rooted = true;
   static void call(auto& comm, buffers& memory, std::size_t bytes, int root = 0) {
     comm.scatter(std::span<const float>{memory.in(bench::of_all(bytes, comm.size()))}, memory.out(bytes),
-                 root);
+                 chorale::root{root});
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     std::string wrong;
@@ -149,7 +151,7 @@ struct trial<chorale::operation::scan> {
   static constexpr bool rooted = false;
   /// The values grow with each call, which does not affect the time.
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
-    comm.scan(memory.out(bytes), chorale::sum);
+    comm.scan(chorale::in_place, memory.out(bytes), chorale::sum);
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     memory.spoil();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <chorale/calls/caller.hpp>
+#include <chorale/calls/rank_arguments.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale {

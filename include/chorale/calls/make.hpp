@@ -12,14 +12,15 @@ namespace chorale::calls {
 template <class Comm, class Element, class Op>
 Element make_allreduce(Comm& comm, const Element& value, Op& op) {
   Element result = value;
-  comm.allreduce(in_place, result, std::move(op));
+  if constexpr (argument::is_single_value<Element>()) comm.allreduce(in_place, result, std::move(op));
   return result;
 }
 
 template <class Comm, class Element, class Op>
 std::optional<Element> make_reduce(Comm& comm, const Element& value, Op& op, int root) {
   std::optional<Element> result{value};
-  comm.reduce(in_place, *result, std::move(op), root);
+  if constexpr (argument::is_single_value<Element>())
+    comm.reduce(in_place, *result, std::move(op), chorale::root{root});
   if (comm.rank() != root) result.reset();
   return result;
 }
@@ -27,14 +28,14 @@ std::optional<Element> make_reduce(Comm& comm, const Element& value, Op& op, int
 template <class Comm, class Element, class Op>
 Element make_scan(Comm& comm, const Element& value, Op& op) {
   Element result = value;
-  comm.scan(in_place, result, std::move(op));
+  if constexpr (argument::is_single_value<Element>()) comm.scan(in_place, result, std::move(op));
   return result;
 }
 
 template <class Comm, class Element, class Op>
 std::optional<Element> make_exscan(Comm& comm, const Element& value, Op& op) {
   std::optional<Element> result{value};
-  comm.exscan(in_place, *result, std::move(op));
+  if constexpr (argument::is_single_value<Element>()) comm.exscan(in_place, *result, std::move(op));
   if (comm.rank() == 0) result.reset();
   return result;
 }
@@ -73,21 +74,22 @@ template <class Comm, class In>
 auto make_gather(Comm& comm, const In& in, int root) {
   const auto ranks = comm.rank() == root ? static_cast<std::size_t>(comm.size()) : 0;
   auto all = calls::room_for<argument::element_of<In>>(comm, calls::count_of(in) * ranks);
-  comm.gather(in, all, root);
+  comm.gather(in, all, chorale::root{root});
   return all;
 }
 
 template <class Comm, class In>
 auto make_gatherv(Comm& comm, const In& in, int root) {
-  auto all = calls::room_for_parts<argument::element_of<In>>(comm, comm.gather(calls::count_of(in), root));
-  comm.gatherv(in, all.data, all.counts, root);
+  auto all = calls::room_for_parts<argument::element_of<In>>(
+      comm, comm.gather(calls::count_of(in), chorale::root{root}));
+  comm.gatherv(in, all.data, all.counts, {}, chorale::root{root});
   return all;
 }
 
 template <class Comm, class In>
 auto make_scatter(Comm& comm, const In& in, int root) {
   auto mine = calls::room_for<argument::element_of<In>>(comm, 1);
-  comm.scatter(in, mine, root);
+  comm.scatter(in, mine, chorale::root{root});
   return mine.front();
 }
 
@@ -95,8 +97,8 @@ template <class Comm, class Parts>
 auto make_scatterv(Comm& comm, const Parts& all, int root) {
   using Element = typename part_type<Parts>::type;
   const auto sent = comm.rank() == root ? calls::flatten(comm, all) : parts<Element>{};
-  auto mine = calls::room_for<Element>(comm, comm.scatter(sent.counts, root));
-  comm.scatterv(sent.data, sent.counts, mine, root);
+  auto mine = calls::room_for<Element>(comm, comm.scatter(sent.counts, chorale::root{root}));
+  comm.scatterv(sent.data, sent.counts, mine, {}, chorale::root{root});
   return mine;
 }
 

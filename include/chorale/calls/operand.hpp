@@ -4,7 +4,6 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <initializer_list>
 #include <memory>
 #include <ranges>
 #include <span>
@@ -16,6 +15,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/in_place.hpp>
 #include <chorale/core/reduction.hpp>
+#include <chorale/core/root.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale::calls {
@@ -146,11 +146,23 @@ concept buffer = argument::any_range<Range> || argument::is_word<Range> ||
                  (std::is_pointer_v<std::remove_cvref_t<Range>> &&
                   !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<Range>>>);
 
-template <class Range>
-concept value = !buffer<Range>;
-/// The second buffer of a call whose first is `In`; it may be a single value only if `In` is a placeholder.
-template <class Out, class In>
-concept other_buffer = buffer<Out> || argument::is_word<In>;
+/// Tells an argument from the root that stands in its place in the form that returns the result.
+template <class Argument>
+concept no_root = !std::same_as<std::remove_cvref_t<Argument>, root>;
+
+/// In place of an operator that was not named.
+struct no_operator {};
+
+namespace argument {
+/// Whether a call can return its result for an operand of this type; a static_assert says in one line why not.
+template <class Element>
+constexpr bool is_single_value() {
+  static_assert(!buffer<Element>,
+                "chorale: the form that returns its result combines single values: give a range an output, "
+                "allreduce(in, out, op), or combine it in place, allreduce(chorale::in_place, data, op)");
+  return !buffer<Element>;
+}
+}  // namespace argument
 
 /// Erases the type of an argument that a call reads: a range, a value, `in_place` or `nothing`.
 template <class Range>
@@ -278,10 +290,15 @@ std::size_t bytes_of_one(const Range& r, std::size_t other) {
 /// Whether Op can reduce elements of type Element; a static_assert says in one line why not.
 template <class Element, class Op>
 constexpr bool is_operator_for() {
-  if constexpr (std::integral<Op>) {
-    static_assert(!std::integral<Op>,
+  if constexpr (std::same_as<Op, no_operator>) {
+    static_assert(!std::same_as<Op, no_operator>,
+                  "chorale: the operator is missing, such as chorale::sum: it comes after both buffers, "
+                  "iallreduce(in, out, op), or in place iallreduce(chorale::in_place, data, op)");
+    return false;
+  } else if constexpr (std::integral<Op> || !no_root<Op>) {
+    static_assert(!std::integral<Op> && no_root<Op>,
                   "chorale: a number stands where an operator is expected: the root of a reduce comes "
-                  "after the operator, as in reduce(in, out, chorale::sum, root)");
+                  "after the operator, as in reduce(in, out, chorale::sum, chorale::root{2})");
     return false;
   } else if constexpr (!std::copy_constructible<Op>) {
     static_assert(std::copy_constructible<Op>, "chorale: an operator is copied, and this one cannot be");
@@ -326,54 +343,5 @@ named_reduction by(Op& op, const Buffers&... buffers) {
       return {};
   }
 }
-
-/// A rank as an argument.
-struct rank_number {
-  int value;
-  template <class Integer>
-  constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit, to accept any integer
-
- private:
-  template <class Integer>
-  static constexpr int to_int(Integer i) {
-    static_assert(std::integral<Integer> && !std::same_as<Integer, bool>,
-                  "chorale: the root of a call is the number of a rank, an integer; is the order of the "
-                  "arguments right?");
-    if constexpr (std::integral<Integer>)
-      return std::in_range<int>(i) ? static_cast<int>(i) : -2;
-    else
-      return -2;
-  }
-};
-
-/// Counts or displacements, one for each rank, in elements.
-struct counts {
-  std::span<const std::size_t> values;
-  constexpr counts() = default;
-  constexpr counts(std::initializer_list<std::size_t> list) : values(list.begin(), list.size()) {}
-  template <class Range>
-  constexpr counts(const Range& r)
-      : values(to_span(r)) {}  // implicit, so that it accepts any range of std::size_t
-
- private:
-  template <class Range>
-  static constexpr std::span<const std::size_t> to_span(const Range& r) {
-    if constexpr (std::same_as<Range, nothing_t>) {
-      return {};
-    } else if constexpr (argument::good_range<const Range&>) {
-      static_assert(std::same_as<argument::element_of<const Range>, std::size_t>,
-                    "chorale: counts and displacements are std::size_t, in elements");
-      if constexpr (std::same_as<argument::element_of<const Range>, std::size_t>)
-        return {std::ranges::data(r), std::ranges::size(r)};
-      else
-        return {};
-    } else {
-      static_assert(argument::good_range<const Range&>,
-                    "chorale: counts are a contiguous range of std::size_t, one for each rank; is the order "
-                    "of the arguments right?");
-      return {};
-    }
-  }
-};
 
 }  // namespace chorale::calls

@@ -150,8 +150,8 @@ class caller {
     collectives::reduction_case<std::uint64_t, std::plus<>> summed{
         collectives::of(comm_, c, {.in_place = true}), n, {0, n, size()}, std::plus<>{}};
     std::array<chorale::request, 3> all;
-    all[0] = comm_.ibroadcast(data.data.span(), root);
-    all[1] = comm_.iallreduce(summed.in.span(), std::plus<>{});
+    all[0] = comm_.ibroadcast(data.data.span(), chorale::root{root});
+    all[1] = comm_.iallreduce(chorale::in_place, summed.in.span(), std::plus<>{});
     all[2] = comm_.ibarrier();
     pause();
     const std::size_t first = random_.below(all.size());

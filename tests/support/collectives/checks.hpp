@@ -20,9 +20,9 @@ template <class T, class Comm>
 void check_broadcast(Comm& comm, std::size_t count, int root, std::uint64_t seed, const manner& m = {}) {
   broadcast_case<T> one{of(comm, seed, m), count, root};
   if (m.nonblocking)
-    await(comm.ibroadcast(one.data.span(), root));
+    await(comm.ibroadcast(one.data.span(), chorale::root{root}));
   else
-    comm.broadcast(one.data.span(), root);
+    comm.broadcast(one.data.span(), chorale::root{root});
   one.verify(describe<T>("broadcast", count, comm.rank(), m, root));
 }
 

@@ -19,9 +19,9 @@ void check_reduce(Comm& comm, std::size_t count, int root, Op op, std::uint64_t 
   // Except at the root, `out` is not used, and may have any size.
   const std::span<T> out = is_root || seed % 2 != 0 ? one.out().span() : std::span<T>{};
   if (m.nonblocking)
-    await(comm.ireduce(in, out, op, root));
+    await(comm.ireduce(in, out, op, chorale::root{root}));
   else
-    comm.reduce(in, out, op, root);
+    comm.reduce(in, out, op, chorale::root{root});
   one.verify(describe<T>("reduce", count, comm.rank(), m, root));
 }
 
@@ -31,9 +31,9 @@ void check_allreduce(Comm& comm, std::size_t count, Op op, std::uint64_t seed, c
   me.in_place = m.in_place || m.nonblocking;
   reduction_case<T, Op> one{me, count, {0, count, comm.size()}, op};
   if (m.nonblocking)
-    await(comm.iallreduce(one.in.span(), op));
+    await(comm.iallreduce(chorale::in_place, one.in.span(), op));
   else if (m.in_place)
-    comm.allreduce(one.in.span(), op);
+    comm.allreduce(chorale::in_place, one.in.span(), op);
   else
     comm.allreduce(std::span<const T>{one.in.span()}, one.out().span(), op);
   one.verify(describe<T>("allreduce", count, comm.rank(), m));
@@ -75,13 +75,13 @@ void check_scan(Comm& comm, std::size_t count, Op op, bool inclusive, std::uint6
   reduction_case<T, Op> one{me, count, {0, count, scanned_ranks(comm.rank(), inclusive)}, op};
   if (inclusive) {
     if (m.nonblocking)
-      await(comm.iscan(one.in.span(), op));
+      await(comm.iscan(chorale::in_place, one.in.span(), op));
     else
-      comm.scan(one.in.span(), op);
+      comm.scan(chorale::in_place, one.in.span(), op);
   } else if (m.nonblocking) {
-    await(comm.iexscan(one.in.span(), op));
+    await(comm.iexscan(chorale::in_place, one.in.span(), op));
   } else {
-    comm.exscan(one.in.span(), op);
+    comm.exscan(chorale::in_place, one.in.span(), op);
   }
   one.verify(describe<T>(inclusive ? "scan" : "exscan", count, comm.rank(), m));
 }

@@ -23,9 +23,9 @@ void check_gather(Comm& comm, std::size_t count, int root, std::uint64_t seed, c
   const std::span<const T> in = one.mine();
   const std::span<T> out = gives_blocks(comm, root, seed) ? one.all.span() : std::span<T>{};
   if (m.nonblocking)
-    await(comm.igather(in, out, root));
+    await(comm.igather(in, out, chorale::root{root}));
   else
-    comm.gather(in, out, root);
+    comm.gather(in, out, chorale::root{root});
   one.verify(describe<T>("gather", count, comm.rank(), m, root));
 }
 /// Up to `most` elements from each rank to the root, which has gaps between them.
@@ -42,9 +42,9 @@ void check_gatherv(Comm& comm, std::size_t most, int root, std::uint64_t seed, c
     places = where.displacements;
   }
   if (m.nonblocking)
-    await(comm.igatherv(in, out, counts, root, places));
+    await(comm.igatherv(in, out, counts, places, chorale::root{root}));
   else
-    comm.gatherv(in, out, counts, root, places);
+    comm.gatherv(in, out, counts, places, chorale::root{root});
   one.verify(describe<T>("gatherv", most, comm.rank(), m, root));
 }
 
@@ -54,9 +54,9 @@ void check_scatter(Comm& comm, std::size_t count, int root, std::uint64_t seed, 
   scatter_case<T> one{of(comm, seed, m), even(comm.size(), count), root};
   const std::span<const T> in = gives_blocks(comm, root, seed) ? one.all.span() : std::span<T>{};
   if (m.nonblocking)
-    await(comm.iscatter(in, one.mine(), root));
+    await(comm.iscatter(in, one.mine(), chorale::root{root}));
   else
-    comm.scatter(in, one.mine(), root);
+    comm.scatter(in, one.mine(), chorale::root{root});
   one.verify(describe<T>("scatter", count, comm.rank(), m, root));
 }
 /// Up to `most` elements from the root to each rank.
@@ -72,9 +72,9 @@ void check_scatterv(Comm& comm, std::size_t most, int root, std::uint64_t seed, 
     places = where.displacements;
   }
   if (m.nonblocking)
-    await(comm.iscatterv(in, counts, one.mine(), root, places));
+    await(comm.iscatterv(in, counts, one.mine(), places, chorale::root{root}));
   else
-    comm.scatterv(in, counts, one.mine(), root, places);
+    comm.scatterv(in, counts, one.mine(), places, chorale::root{root});
   one.verify(describe<T>("scatterv", most, comm.rank(), m, root));
 }
 

@@ -30,7 +30,7 @@ std::string transfer(Communicator& comm) {
       std::vector<std::uint64_t> data(words);
       if (comm.rank() == root)
         std::iota(data.begin(), data.end(), words * (static_cast<std::size_t>(root) + 1));
-      comm.broadcast(data, root);
+      comm.broadcast(data, chorale::root{root});
       for (std::size_t i = 0; i < words; ++i)
         if (data[i] != words * (static_cast<std::size_t>(root) + 1) + i)
           return fmt::format("word {} of {} from rank {} is wrong", i, words, root);

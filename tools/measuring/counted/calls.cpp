@@ -29,10 +29,11 @@ void count_calls(Comm& comm, std::size_t bytes, int calls) {
   };
   if (bytes == 8) count(comm, "barrier 0", calls, [&](int) { comm.barrier(); });
   count(comm, "broadcast " + size, calls, [&](int i) {
-    comm.broadcast(std::span{one}, 0);
+    comm.broadcast(std::span{one}, chorale::root{0});
     meet(i);
   });
-  count(comm, "allreduce " + size, calls, [&](int) { comm.allreduce(std::span{one}); });
+  count(comm, "allreduce " + size, calls,
+        [&](int) { comm.allreduce(chorale::in_place, std::span{one}, chorale::sum); });
   count(comm, "allgather " + size, calls, [&](int) { comm.allgather(mine, std::span{two}); });
   count(comm, "alltoall " + size, calls,
         [&](int) { comm.alltoall(std::span<const double>{two}, std::span{other}); });

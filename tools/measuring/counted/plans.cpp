@@ -61,13 +61,13 @@ void count_all(Comm& comm, std::size_t bytes, int calls) {
   const int peer = 1 - comm.rank();
   forms of{comm, bytes, calls};
   of.FORMS(barrier, false);
-  of.FORMS(broadcast, true, out, 0);
-  of.FORMS(reduce, true, in, out, sum, 0);
+  of.FORMS(broadcast, true, out, chorale::root{0});
+  of.FORMS(reduce, true, in, out, sum, chorale::root{0});
   of.FORMS(allreduce, false, in, out, sum);
   of.FORMS(allgather, false, in, outs);
   of.FORMS(alltoall, false, all, outs);
-  of.FORMS(gather, true, in, outs, 0);
-  of.FORMS(scatter, true, all, out, 0);
+  of.FORMS(gather, true, in, outs, chorale::root{0});
+  of.FORMS(scatter, true, all, out, chorale::root{0});
   of.FORMS(reduce_scatter, false, all, out, sum);
   of.FORMS(scan, true, in, out, sum);
   of.FORMS(exchange, false, {chorale::to(peer, in)}, {chorale::from(peer, out)});

@@ -37,10 +37,10 @@ void count_all(Comm& comm, int calls) {
     });
   };
   count("barrier", [&] { comm.barrier(); });
-  count_apart("broadcast", [&] { comm.broadcast(out, 0); });
-  count_apart("scatter", [&] { comm.scatter(all, out, 0); });
-  count_apart("gather", [&] { comm.gather(in, outs, 0); });
-  count_apart("reduce", [&] { comm.reduce(in, out, chorale::sum, 0); });
+  count_apart("broadcast", [&] { comm.broadcast(out, chorale::root{0}); });
+  count_apart("scatter", [&] { comm.scatter(all, out, chorale::root{0}); });
+  count_apart("gather", [&] { comm.gather(in, outs, chorale::root{0}); });
+  count_apart("reduce", [&] { comm.reduce(in, out, chorale::sum, chorale::root{0}); });
   count_apart("scan", [&] { comm.scan(in, out, chorale::sum); });
   count_apart("exscan", [&] { comm.exscan(in, out, chorale::sum); });
   count("allreduce", [&] { comm.allreduce(in, out, chorale::sum); });

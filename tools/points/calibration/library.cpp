@@ -50,7 +50,7 @@ class on_one_core {
     CPU_ZERO(&before_);
     sched_getaffinity(0, sizeof before_, &before_);
     int core = sched_getcpu();
-    in.control.broadcast(core, 0);
+    in.control.broadcast(core, chorale::root{0});
     if (!tools::keep_on_core(core))
       throw std::runtime_error(
           "calibrate: ranks 0 and 1 may not share a core, to see what changing between them takes");
