@@ -83,7 +83,7 @@ outcome learn(chorale::communicator<>& comm, std::size_t n, std::size_t rounds,
       const int rank = (comm.rank() + i) % comm.size();
       const std::size_t count = server.size(rank);
       server.get_accumulate(rank, 0, std::span{zeros}.first(count),
-                            std::span{mine}.subspan(part(n, rank), count));
+                            std::span{mine}.subspan(part(n, rank), count), chorale::sum);
     }
     // Meanwhile others change what has just been read: with a small rate the method converges all the same.
     const values change = descent(mine, round, first, last);

@@ -139,18 +139,26 @@ class window {
     check("put", target, offset, source);
     if (!source.empty()) memory_->put(target, offset * sizeof(Element), std::as_bytes(source));
   }
-  /// Writes one element; `value` is copied and may change at once.
+  /// Writes one element; `value` is copied and may change at once. A number that the elements cannot hold is
+  /// refused, by the compiler if its type is not `int`; so it is by all operations on one element.
   template <calls::window_argument::value_of<Element> Value>
   void put(int target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
-    const Element one = static_cast<Element>(value);
+    const Element one = calls::window_argument::element_of<Element>("put", value);
     memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{std::addressof(one), 1}));
   }
-  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`.
+  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`, or one element into a
+  /// variable.
   template <class Range>
-  requires(!std::integral<std::remove_cvref_t<Range>>)  //
   void get(int target, std::size_t offset, Range&& into) {
-    get_into(target, offset, calls::window_target<Element>{std::forward<Range>(into)}.elements());
+    if constexpr (std::same_as<Range, Element&>)
+      get_into(target, offset, {std::addressof(into), 1});
+    else if constexpr (std::integral<std::remove_cvref_t<Range>>)
+      static_assert(!std::integral<std::remove_cvref_t<Range>>,
+                    "chorale::window: a get reads into a range or a variable of the window's elements; "
+                    "get_n(target, offset, count) returns a number of them");
+    else
+      get_into(target, offset, calls::window_target<Element>{std::forward<Range>(into)}.elements());
   }
   /// Returns the element at `offset`.
   [[nodiscard]] Element get(int target, std::size_t offset) {
@@ -161,8 +169,8 @@ class window {
     return *std::launder(one);
   }
   /// Returns `count` elements, beginning at `offset`.
-  [[nodiscard]] std::vector<Element> get(int target, std::size_t offset, std::size_t count) {
-    check("get", target, offset, count);
+  [[nodiscard]] std::vector<Element> get_n(int target, std::size_t offset, std::size_t count) {
+    check("get_n", target, offset, count);
     auto all = calls::made_room<Element>(count);
     if constexpr (!std::same_as<Element, bool>) get_into(target, offset, all);
     return all;
@@ -216,22 +224,22 @@ class window {
   }
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
-  template <class Op = sum_t>
-  void accumulate(int target, std::size_t offset, calls::window_source<Element, false> from, Op op = {}) {
+  template <class Op>
+  void accumulate(int target, std::size_t offset, calls::window_source<Element, false> from, Op op) {
     check("accumulate", target, offset, from.elements());
     updating(target, offset).combine(from.elements(), {}, op);
   }
   /// The same for one element.
-  template <calls::window_argument::value_of<Element> Value, class Op = sum_t>
-  void accumulate(int target, std::size_t offset, const Value& value, Op op = {}) {
+  template <calls::window_argument::value_of<Element> Value, class Op>
+  void accumulate(int target, std::size_t offset, const Value& value, Op op) {
     check("accumulate", target, offset, 1);
-    const Element one = static_cast<Element>(value);
+    const Element one = calls::window_argument::element_of<Element>("accumulate", value);
     updating(target, offset).combine({std::addressof(one), 1}, {}, op);
   }
   /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
-  template <class Op = sum_t>
+  template <class Op>
   void get_accumulate(int target, std::size_t offset, calls::window_source<Element, false> combined,
-                      calls::window_target<Element> old, Op op = {}) {
+                      calls::window_target<Element> old, Op op) {
     const std::span<const Element> from = combined.elements();
     const std::span<Element> into = old.elements();
     check("get_accumulate", target, offset, from);
@@ -246,17 +254,28 @@ class window {
     updating(target, offset).combine(from, into, op);
   }
   /// The same for one element, whose old value it returns. With `chorale::replace`: an atomic exchange.
-  template <class Op = sum_t>
-  Element fetch_and_op(int target, std::size_t offset, const Element& value, Op op = {}) {
+  template <calls::window_argument::value_of<Element> Value, class Op>
+  Element fetch_and_op(int target, std::size_t offset, const Value& value, Op op) {
     check("fetch_and_op", target, offset, 1);
-    Element old = value;
-    updating(target, offset).combine({std::addressof(value), 1}, {std::addressof(old), 1}, op);
+    const Element one = calls::window_argument::element_of<Element>("fetch_and_op", value);
+    Element old = one;
+    updating(target, offset).combine({std::addressof(one), 1}, {std::addressof(old), 1}, op);
     return old;
   }
-  /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value.
-  Element compare_and_swap(int target, std::size_t offset, const Element& expected, const Element& desired) {
+  /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value. For integers,
+  /// `float`, `double`, and types whose equal values always have equal bytes (no padding).
+  template <calls::window_argument::value_of<Element> Expected = Element,
+            calls::window_argument::value_of<Element> Desired = Element>
+  Element compare_and_swap(int target, std::size_t offset, const Expected& expected, const Desired& desired) {
+    static_assert(
+        std::has_unique_object_representations_v<Element> || std::same_as<Element, double> ||
+            std::same_as<Element, float>,
+        "chorale::window: compare_and_swap compares bytes, and equal values of this type may differ "
+        "in theirs, as where it has padding: use an integer, or std::bit_cast to one");
     check("compare_and_swap", target, offset, 1);
-    return updating(target, offset).compare_and_swap(expected, desired);
+    return updating(target, offset)
+        .compare_and_swap(calls::window_argument::element_of<Element>("compare_and_swap", expected),
+                          calls::window_argument::element_of<Element>("compare_and_swap", desired));
   }
 
  private:

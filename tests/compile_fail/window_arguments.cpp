@@ -4,6 +4,9 @@
 // expect: this range is to be written to, and is a temporary
 // expect: the elements of this range are not those of the window
 // expect: this argument is no contiguous range of the window
+// expect: a number of this type may lose its value as an element of the window
+// expect: a get reads into a range or a variable of the window's elements
+// expect: compare_and_swap compares bytes, and equal values of this type may differ
 // expect: a call cannot return elements that have no default constructor: pass the buffer that is to receive
 #include <list>
 #include <vector>
@@ -23,21 +26,45 @@ int read(chorale::window<always_given, comm_type>& w) {
   std::vector<always_given> target(3, always_given{0});
   w.get(0, 0, target);
 #ifdef SHOULD_FAIL
-  target = w.get(0, 0, 3);
+  target = w.get_n(0, 0, 3);
 #endif
   return w.get(0, 0).value + target[0].value;
+}
+
+struct padded {
+  char letter;
+  int number;
+};
+
+void numbers(chorale::window<int, comm_type>& w, chorale::window<padded, comm_type>& others, int& one,
+             long many) {
+  w.put(0, 0, 7);
+  w.put(0, 0, short{7});
+  w.get(0, 0, one);
+  w.fetch_and_op(0, 0, 7, chorale::sum);
+  w.compare_and_swap(0, 0, 7, one);
+  others.put(0, 0, padded{'a', 1});
+#ifdef SHOULD_FAIL
+  w.put(0, 0, many);                                              // narrower
+  w.put(0, 0, 1.5);                                               // a fraction
+  w.get(0, 0, 3);                                                 // how many?
+  w.get(0, 0, many);                                              // the same
+  others.compare_and_swap(0, 0, padded{'a', 1}, padded{'b', 1});  // bytes that are no value
+#else
+  w.put(0, 0, static_cast<int>(many));
+#endif
 }
 
 void operate(window_type& w, const std::vector<double>& source, std::vector<double>& target) {
   w.put(0, 0, source);
   w.put(0, 0, 3.5);  // a value is copied
   w.get(0, 0, target);
-  w.accumulate(0, 0, std::vector<double>{1, 2});  // over when it returns
+  w.accumulate(0, 0, std::vector<double>{1, 2}, chorale::sum);  // over when it returns
 #ifdef SHOULD_FAIL
   w.put(0, 0, std::vector<double>{1, 2});
   w.get(0, 0, source);
   w.get(0, 0, std::vector<double>(3));
   w.put(0, 0, std::vector<float>{});
-  w.accumulate(0, 0, std::list<double>{1, 2});
+  w.accumulate(0, 0, std::list<double>{1, 2}, chorale::sum);
 #endif
 }

@@ -249,9 +249,9 @@ TEMPLATE_TEST_CASE("observers are told what is done with windows", "[observing]"
       w.wait_notified(left, 2);
       std::vector<std::int64_t> got(2);
       w.get(right, 1, got);
-      w.accumulate(right, 8, std::int64_t{2});
+      w.accumulate(right, 8, std::int64_t{2}, chorale::sum);
       static_cast<void>(w.compare_and_swap(right, 9, 0, 3));
-      locked.accumulate(right, 1, std::vector<float>(4, 1.0F));
+      locked.accumulate(right, 1, std::vector<float>(4, 1.0F), chorale::sum);
       locked.put(right, 0, none);
       w.fence();
       chorale::stop_observing(comm, seen);

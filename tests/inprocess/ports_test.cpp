@@ -72,7 +72,7 @@ void check_window(over_two_rails& comm) {
     const std::uint64_t mine = number_of(rank, r, 0, 0);
     w.put(r, static_cast<std::size_t>(rank) + 1, std::span{&mine, 1});
     w.flush(r);
-    w.fetch_and_op(r, 0, std::uint64_t{1});
+    w.fetch_and_op(r, 0, std::uint64_t{1}, chorale::sum);
   }
   w.fence();
   for (int r = 0; r < size; ++r)

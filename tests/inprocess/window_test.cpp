@@ -120,7 +120,7 @@ TEST_CASE("an operator that throws leaves a window unchanged, and its lock free"
       windows::expect(false, "the operator's exception is lost");
     } catch (const std::domain_error&) {
     }
-    for (int r = 0; r < comm.size(); ++r) w.fetch_and_op(r, 1, 1.0F);
+    for (int r = 0; r < comm.size(); ++r) w.fetch_and_op(r, 1, 1.0F, chorale::sum);
     w.fence();
     windows::expect(w.local()[0] == 0.0F && w.local()[1] == 3.0F,
                     "something was written, or a lock was kept");

@@ -80,7 +80,7 @@ TEMPLATE_TEST_CASE("a window that all ranks leave by an exception harms nothing"
       for (int round = 0; round < 3; ++round) {
         try {
           window<number, comm_type> w{comm, std::size_t{8}};
-          w.fetch_and_op((comm.rank() + 1) % comm.size(), 0, number{1});
+          w.fetch_and_op((comm.rank() + 1) % comm.size(), 0, number{1}, chorale::sum);
           w.fence();
           expect(w.local()[0] == 1, "an addition is lost");
           throw std::runtime_error("everywhere");

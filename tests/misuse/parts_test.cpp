@@ -158,7 +158,7 @@ TEMPLATE_TEST_CASE("parts of one rank and of none, parts of parts, and parents t
       expect(sum_over(*pairs, me) == sum, "a part whose parents have ended is wrong");
       {
         chorale::window<long, comm_type> w{*pairs, std::size_t{1}};
-        w.fetch_and_op(0, 0, 1L);
+        w.fetch_and_op(0, 0, 1L, chorale::sum);
         w.fence();
         if (pairs->rank() == 0) expect(w.local()[0] == pairs->size(), "a window of a part is wrong");
       }

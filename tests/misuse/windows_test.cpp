@@ -41,14 +41,14 @@ TEMPLATE_TEST_CASE("what a window cannot do is refused before anything is sent",
         wrong("put", "rank 0 exposes", [&] { w.put(0, offset, source); });
       wrong("get", "rank 0 exposes", [&] { w.get(0, wraps, std::span{into}); });
       wrong("get", "rank 1 exposes", [&] { w.get(1, 0, std::span{into}); });
-      wrong("accumulate", "rank 0 exposes", [&] { w.accumulate(0, 3, source); });
+      wrong("accumulate", "rank 0 exposes", [&] { w.accumulate(0, 3, source, chorale::sum); });
       wrong("get_accumulate", "old values of 2",
-            [&] { w.get_accumulate(0, 0, source, std::span{into}.first(1)); });
+            [&] { w.get_accumulate(0, 0, source, std::span{into}.first(1), chorale::sum); });
       wrong("get_accumulate", "overlap", [&] {
         std::vector<number> both{1, 2, 3};
-        w.get_accumulate(0, 0, std::span<const number>{both}.first(2), std::span{both}.last(2));
+        w.get_accumulate(0, 0, std::span<const number>{both}.first(2), std::span{both}.last(2), chorale::sum);
       });
-      wrong("fetch_and_op", "rank 0 exposes", [&] { w.fetch_and_op(0, 4, number{1}); });
+      wrong("fetch_and_op", "rank 0 exposes", [&] { w.fetch_and_op(0, 4, number{1}, chorale::sum); });
       wrong("compare_and_swap", "rank 1 exposes", [&] { w.compare_and_swap(1, 0, number{1}, number{2}); });
       wrong("put_notify", "made for 2", [&] { w.put_notify(0, 0, source, 2); });
       wrong("notified", "made for 2", [&] { static_cast<void>(w.notified(0, huge)); });
@@ -58,7 +58,7 @@ TEMPLATE_TEST_CASE("what a window cannot do is refused before anything is sent",
         wrong("put", text, [&] { w.put(rank, 0, source); });
         wrong("get", text, [&] { w.get(rank, 0, std::span{into}); });
         wrong("flush", text, [&] { w.flush(rank); });
-        wrong("fetch_and_op", text, [&] { w.fetch_and_op(rank, 0, number{1}); });
+        wrong("fetch_and_op", text, [&] { w.fetch_and_op(rank, 0, number{1}, chorale::sum); });
         wrong("size", text, [&] { static_cast<void>(w.size(rank)); });
       }
       // Zero bytes at the end of the memory, and from empty memory, are valid.
@@ -179,9 +179,9 @@ TEMPLATE_TEST_CASE("calls from inside an operator of a window are refused, and c
         refused(errc::misuse, {"rank " + std::to_string(comm.rank())},
                 [&] { w.fetch_and_op(target, 0, one, op); });
       };
-      inside(locked, 1.0F, [&] { locked.fetch_and_op(target, 1, 1.0F); });
+      inside(locked, 1.0F, [&] { locked.fetch_and_op(target, 1, 1.0F, chorale::sum); });
       inside(locked, 1.0F, [&] { locked.flush(target); });
-      inside(locked, 1.0F, [&] { native.fetch_and_op(target, 1, number{1}); });
+      inside(locked, 1.0F, [&] { native.fetch_and_op(target, 1, number{1}, chorale::sum); });
       inside(locked, 1.0F, [&] { comm.barrier(); });
       inside(native, number{1}, [&] {
         native.put(target, 1, std::span<const number>{}.first(0));
@@ -194,7 +194,7 @@ TEMPLATE_TEST_CASE("calls from inside an operator of a window are refused, and c
       for (const number n : native.local()) expect(n == 0, "an operator that failed has written");
       native.fence();
       // The lock is free.
-      locked.fetch_and_op(target, 0, 1.0F);
+      locked.fetch_and_op(target, 0, 1.0F, chorale::sum);
       locked.fence();
       expect(locked.local()[0] == 1, "an addition is lost");
     }));
@@ -214,7 +214,7 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
         given.emplace(*other, std::span{memory});
         own.emplace(*other, std::size_t{4});
         const int target = (comm.rank() + 1) % comm.size();
-        own->fetch_and_op(target, 1, number{5});
+        own->fetch_and_op(target, 1, number{5}, chorale::sum);
         given->put(target, 0, array.span().first(1));
         own->fence();
         comm.barrier();
@@ -229,7 +229,8 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
           refused(errc::misuse, {"window", me, "communicator has ended"}, [&] { w->flush(target); });
           refused(errc::misuse, {"communicator has ended"},
                   [&] { w->put(target, 0, std::span<const number>{memory}); });
-          refused(errc::misuse, {"communicator has ended"}, [&] { w->fetch_and_op(target, 0, number{1}); });
+          refused(errc::misuse, {"communicator has ended"},
+                  [&] { w->fetch_and_op(target, 0, number{1}, chorale::sum); });
           refused(errc::misuse, {"communicator has ended"},
                   [&] { static_cast<void>(w->notified(target, 0)); });
         }

@@ -23,7 +23,7 @@ void check_refused(chorale::communicator<>& comm) {
   std::vector<long> memory(1);
   chorale::window w{comm, std::span{memory}};
   support::refused(chorale::errc::unsupported, {"device of rank 0 has no atomic operations"}, [&] {
-    if (comm.rank() == 1) w.fetch_and_op(0, 0, 1L);
+    if (comm.rank() == 1) w.fetch_and_op(0, 0, 1L, chorale::sum);
     w.fence();
   });
 }

@@ -108,12 +108,12 @@ bool windows(Comm& comm, buffers& b) {
     const std::span<const long> from{b.sum.data(), 50};
     chorale::window<long, Comm> w{comm, std::size_t{200}};
     w.fence();
-    const long old = w.fetch_and_op(next, 0, 1L);
+    const long old = w.fetch_and_op(next, 0, 1L, chorale::sum);
     w.put(next, 1, from);
     w.fence();
     long there = 0;
     w.get(next, 1, std::span{&there, 1});
-    w.accumulate(next, 60, from);
+    w.accumulate(next, 60, from, chorale::sum);
     w.put_notify(next, 120, 5L, 1);
     w.wait_notified((b.rank + b.size - 1) % b.size, 1);
     w.fence();

@@ -293,7 +293,7 @@ TEMPLATE_TEST_CASE("Without service threads, a rank that polls its own memory se
       }
     };
     await([&] { return cells.get(0, 0) == 1; });
-    await([&] { return cells.fetch_and_op(0, 1, 0L) == 7; });
+    await([&] { return cells.fetch_and_op(0, 1, 0L, chorale::sum) == 7; });
   });
 }
 

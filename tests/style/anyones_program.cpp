@@ -98,7 +98,7 @@ void all_calls() {
   part.accumulate(0, 0, one, plus{});
   part.get_accumulate(0, 0, in, out, plus{});
   one = part.fetch_and_op(0, 0, one, plus{});
-  one = part.compare_and_swap(0, 0, one, one);
+  part.get(0, 0, one);
   part.fence();
   chorale::window exposed{comm, in};
 

@@ -120,7 +120,7 @@ void sums(Comm& comm, int additions) {
   for (int i = 0; i < additions; ++i) {
     for (int target = 0; target < comm.size(); ++target) {
       const std::array<T, 3> ones{value_of<T>(1), value_of<T>(1), value_of<T>(1)};
-      w.accumulate(target, 1, std::span<const T>{ones});
+      w.accumulate(target, 1, std::span<const T>{ones}, chorale::sum);
     }
   }
   pending.wait();
@@ -143,7 +143,7 @@ void tickets(Comm& comm, int count) {
     chorale::window w{comm, std::span{memory}};
     T largest{0};
     for (int i = 0; i < count; ++i) {
-      mine.push_back(w.fetch_and_op(0, 0, T{1}));
+      mine.push_back(w.fetch_and_op(0, 0, T{1}, chorale::sum));
       const T before = w.fetch_and_op(0, 1, mine.back(), chorale::max);
       largest = std::max(largest, before);
     }
@@ -233,9 +233,12 @@ void forms(Comm& comm, bool with_atomics) {
   expect(plain[3] == left, "a value was lost");
   std::vector<double> into(5);
   w.get(right, 0, into);
-  expect(into == w.get(right, 0, 5) && into[4] == comm.rank(), "a get brought something else");
+  expect(into == w.get_n(right, 0, 5) && into[4] == comm.rank(), "a get brought something else");
   expect(w.get(right, 1) == comm.rank() + 0.5, "an element that is returned is another");
-  expect(w.get(right, 100, 0).empty(), "nothing is something");
+  double one = 0;
+  w.get(right, 1, one);
+  expect(one == comm.rank() + 0.5, "a variable received another element");
+  expect(w.get_n(right, 100, 0).empty(), "nothing is something");
   w.fence();
   // More values than are copied at once; each variable changes as soon as its put returns.
   for (int round = 0; round < 30; ++round) {
@@ -246,7 +249,7 @@ void forms(Comm& comm, bool with_atomics) {
     }
   }
   if (with_atomics) {
-    w.accumulate(right, 0, std::vector<double>{1, 2});
+    w.accumulate(right, 0, std::vector<double>{1, 2}, chorale::sum);
     w.accumulate(right, 0, 1, chorale::sum);
   }
   w.put_notify(right, 2, 5, 1);
@@ -273,9 +276,15 @@ void refusals(Comm& comm) {
   refused("that rank 0 exposes", [&] { w.put(0, std::numeric_limits<std::size_t>::max(), source); });
   refused("is not in 0..", [&] { w.put(comm.size(), 0, source); });
   refused("is not in 0..", [&] { w.flush(-1); });
-  refused("exposes", [&] { w.accumulate(0, room, source); });
+  refused("exposes", [&] { w.accumulate(0, room, source, chorale::sum); });
   refused("made for 2", [&] { w.put_notify(0, 0, source, 2); });
   refused("made for 2", [&] { w.wait_notified(0, 7); });
+  chorale::window<std::uint8_t, Comm> small{comm, 1};
+  refused("put: 256 is no number", [&] { small.put(0, 0, 256); });
+  refused("put: -1 is no number", [&] { small.put_notify(0, 0, -1, 0); });
+  small.put(comm.rank(), 0, 255);
+  small.fence();
+  expect(small.local()[0] == 255, "the largest number is another");
   // Zero elements at the end, and from empty memory, are valid.
   w.put(0, room, source.first(0));
   w.fence();
