@@ -258,7 +258,7 @@ class communicator {
 
   /// out[i] = op over in[rank() * n + i] of all ranks, where n, the size of `out`, is the same on all ranks.
   /// `out` may be this rank's block of `in`. With `in_place`, `out` holds all blocks, and this rank's block
-  /// becomes the result.
+  /// becomes the result where it is, as that of `allgather` is (in MPI it is at the beginning).
   template <class In, class Out, class Op = calls::no_operator>
   void reduce_scatter(const In& in, Out&& out, Op op = {}) {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
@@ -282,7 +282,7 @@ class communicator {
   /// out[i] = op over in[i] of ranks 0 to rank(), in rank order. `in` and `out` as in `allreduce`.
   template <class In, class Out, class Op>
   void scan(const In& in, Out&& out, Op op) {
-    run(calls::scan(on(), operation::scan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    run(calls::scan(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, class Op = calls::no_operator>
   request iscan(In&& in, Out&& out, Op op = {});
@@ -293,20 +293,21 @@ class communicator {
     return calls::make_scan(*this, value, op);
   }
 
-  /// out[i] = op over in[i] of ranks 0 to rank() - 1, in rank order; on rank 0 `out` becomes a copy of `in`.
-  /// `in` and `out` as in `allreduce`.
-  template <class In, class Out, class Op>
-  void exscan(const In& in, Out&& out, Op op) {
-    run(calls::scan(on(), operation::exscan, calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+  /// out[i] = op over `initial` and in[i] of ranks 0 to rank() - 1, in rank order, as std::exclusive_scan; on
+  /// rank 0 out[i] = initial. `initial`, an element, is that of rank 0. `in` and `out` as in `allreduce`.
+  template <class In, class Out, class Initial, class Op>
+  void exscan(const In& in, Out&& out, const Initial& initial, Op op) {
+    run(calls::exscan(on(), calls::both<In, Out>(in, out), calls::initial_of<In, Out>(on(), out, initial),
+                      calls::by<In, Out>(op, in, out)));
   }
-  template <class In, class Out, class Op = calls::no_operator>
-  request iexscan(In&& in, Out&& out, Op op = {});
-  template <class In, class Out, class Op = calls::no_operator>
-  plan plan_exscan(In&& in, Out&& out, Op op = {});
-  /// Empty on rank 0, which has no predecessor: `comm.exscan(n).value_or(0)`.
-  template <class Element, class Op = calls::no_operator>
-  [[nodiscard]] std::optional<Element> exscan(const Element& value, Op op = {}) {
-    return calls::make_exscan(*this, value, op);
+  template <class In, class Out, class Initial, class Op>
+  request iexscan(In&& in, Out&& out, const Initial& initial, Op op);
+  template <class In, class Out, class Initial, class Op>
+  plan plan_exscan(In&& in, Out&& out, const Initial& initial, Op op);
+  /// `const long before = comm.exscan(n, 0, chorale::sum);`
+  template <class Element, class Initial, class Op>
+  [[nodiscard]] Element exscan(const Element& value, const Initial& initial, Op op) {
+    return calls::make_exscan(*this, value, initial, op);
   }
 
   /// Sends to some ranks and receives from some, as for the halos of a stencil: lists of `to(peer, data)` and

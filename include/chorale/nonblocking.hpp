@@ -96,15 +96,15 @@ request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, calls::co
 template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::iscan(In&& in, Out&& out, Op op) {
-  return on().start(
-      calls::scan(on(), operation::scan, calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+  return on().start(calls::scan(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
 }
 
 template <class... Policies>
-template <class In, class Out, class Op>
-request communicator<Policies...>::iexscan(In&& in, Out&& out, Op op) {
-  return on().start(calls::scan(on(), operation::exscan, calls::lasting<In, Out>(in, out),
-                                calls::by<In, Out>(op, in, out)));
+template <class In, class Out, class Initial, class Op>
+request communicator<Policies...>::iexscan(In&& in, Out&& out, const Initial& initial, Op op) {
+  return on().start(calls::exscan(on(), calls::lasting<In, Out>(in, out),
+                                  calls::initial_of<In, Out>(on(), out, initial),
+                                  calls::by<In, Out>(op, in, out)));
 }
 
 template <class... Policies>

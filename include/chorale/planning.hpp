@@ -50,13 +50,6 @@ plan make_plan(Caller& on, prepared<Start> made, std::span<const std::byte> read
   });
 }
 
-/// A plan of a scan. `what` is operation::scan or operation::exscan.
-template <class Caller, class In, class Out, class Op>
-plan plan_scan(Caller& on, operation what, In&& in, Out&& out, Op op) {
-  const operands io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on, calls::scan(on, what, io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
-}
-
 }  // namespace calls
 
 template <class... Policies>
@@ -169,13 +162,18 @@ plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, calls::c
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_scan(In&& in, Out&& out, Op op) {
-  return calls::plan_scan(on(), operation::scan, std::forward<In>(in), std::forward<Out>(out), op);
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on(), calls::scan(on(), io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
 }
 
 template <class... Policies>
-template <class In, class Out, class Op>
-plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, Op op) {
-  return calls::plan_scan(on(), operation::exscan, std::forward<In>(in), std::forward<Out>(out), op);
+template <class In, class Out, class Initial, class Op>
+plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& initial, Op op) {
+  const calls::operands io = calls::lasting<In, Out>(in, out);
+  return calls::make_plan(on(),
+                          calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, initial),
+                                        calls::by<In, Out>(op, in, out)),
+                          {}, io.out.bytes);
 }
 
 template <class... Policies>

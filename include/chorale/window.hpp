@@ -14,6 +14,7 @@
 #include <vector>
 
 #include <chorale/calls/caller.hpp>
+#include <chorale/calls/element_number.hpp>
 #include <chorale/calls/parts.hpp>
 #include <chorale/calls/window_card.hpp>
 #include <chorale/calls/window_operand.hpp>
@@ -144,7 +145,7 @@ class window {
   template <calls::window_argument::value_of<Element> Value>
   void put(int target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
-    const Element one = calls::window_argument::element_of<Element>("put", value);
+    const Element one = calls::as_element<Element>("window: put", value);
     memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{std::addressof(one), 1}));
   }
   /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`, or one element into a
@@ -233,7 +234,7 @@ class window {
   template <calls::window_argument::value_of<Element> Value, class Op>
   void accumulate(int target, std::size_t offset, const Value& value, Op op) {
     check("accumulate", target, offset, 1);
-    const Element one = calls::window_argument::element_of<Element>("accumulate", value);
+    const Element one = calls::as_element<Element>("window: accumulate", value);
     updating(target, offset).combine({std::addressof(one), 1}, {}, op);
   }
   /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
@@ -257,7 +258,7 @@ class window {
   template <calls::window_argument::value_of<Element> Value, class Op>
   Element fetch_and_op(int target, std::size_t offset, const Value& value, Op op) {
     check("fetch_and_op", target, offset, 1);
-    const Element one = calls::window_argument::element_of<Element>("fetch_and_op", value);
+    const Element one = calls::as_element<Element>("window: fetch_and_op", value);
     Element old = one;
     updating(target, offset).combine({std::addressof(one), 1}, {std::addressof(old), 1}, op);
     return old;
@@ -274,8 +275,8 @@ class window {
         "in theirs, as where it has padding: use an integer, or std::bit_cast to one");
     check("compare_and_swap", target, offset, 1);
     return updating(target, offset)
-        .compare_and_swap(calls::window_argument::element_of<Element>("compare_and_swap", expected),
-                          calls::window_argument::element_of<Element>("compare_and_swap", desired));
+        .compare_and_swap(calls::as_element<Element>("window: compare_and_swap", expected),
+                          calls::as_element<Element>("window: compare_and_swap", desired));
   }
 
  private:

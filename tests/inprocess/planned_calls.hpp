@@ -193,7 +193,11 @@ class planned_calls {
     add_sums(
         "exscan", me_, count_, {0, count_, scanned_ranks(me_.rank, false)},
         [this](auto... a) { return comm_.plan_exscan(a...); }, [this](auto... a) { comm_.exscan(a...); },
-        of_one_buffer);
+        [this](auto call, auto& c) {
+          c.initial = number{7};
+          return in_place_ ? call(chorale::in_place, c.in.span(), 7, sum)
+                           : call(c.in.span(), c.out().span(), 7, sum);
+        });
     const auto scatter_plan = [this](auto... a) { return comm_.plan_reduce_scatter(a...); };
     const auto scatter = [this](auto... a) { comm_.reduce_scatter(a...); };
     add_sums("reduce_scatter", me_, even.room, {even.first(me_.rank), count_, ranks}, scatter_plan, scatter,

@@ -68,7 +68,7 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
       c.reduce_scatter(in, nowhere(n), chorale::sum);
     });
     check_refused<TestType>({"exscan on rank ", text},
-                            [&](auto& c) { c.exscan(chorale::in_place, nowhere(n), chorale::sum); });
+                            [&](auto& c) { c.exscan(chorale::in_place, nowhere(n), 0, chorale::sum); });
     check_refused<TestType>({"broadcast on rank ", text}, [&](auto& c) {
       c.broadcast(chorale::elements<std::byte>{nullptr, n, 12});
     });

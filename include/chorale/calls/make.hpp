@@ -32,11 +32,10 @@ Element make_scan(Comm& comm, const Element& value, Op& op) {
   return result;
 }
 
-template <class Comm, class Element, class Op>
-std::optional<Element> make_exscan(Comm& comm, const Element& value, Op& op) {
-  std::optional<Element> result{value};
-  if constexpr (argument::is_single_value<Element>()) comm.exscan(in_place, *result, std::move(op));
-  if (comm.rank() == 0) result.reset();
+template <class Comm, class Element, class Initial, class Op>
+Element make_exscan(Comm& comm, const Element& value, const Initial& initial, Op& op) {
+  Element result = value;
+  if constexpr (argument::is_single_value<Element>()) comm.exscan(in_place, result, initial, std::move(op));
   return result;
 }
 

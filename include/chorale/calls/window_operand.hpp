@@ -3,7 +3,6 @@
 
 #include <concepts>
 #include <cstddef>
-#include <limits>
 #include <ranges>
 #include <span>
 #include <type_traits>
@@ -52,41 +51,6 @@ constexpr bool is_range_of() {
 /// A single element, passed as a value that converts to Element.
 template <class Value, class Element>
 concept value_of = std::convertible_to<const Value&, Element> && !contiguous<const Value&>;
-
-/// Whether every number of type Value is a number of type Element; true for types that are no numbers.
-template <class Value, class Element>
-constexpr bool keeps_all_numbers() {
-  if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<Element>) {
-    using from = std::numeric_limits<Value>;
-    using to = std::numeric_limits<Element>;
-    return from::digits <= to::digits && (to::is_signed || !from::is_signed) &&
-           (from::is_integer || !to::is_integer);
-  } else {
-    return true;
-  }
-}
-
-/// Throws the error of an operation `what` whose number `value` is not a number of the window's elements.
-[[noreturn]] void reject_number(const char* what, long long value);
-
-/// `value` as an element. Numbers of a type that has more of them are refused; an `int`, which may be a
-/// literal, is compared. @throws error errc::invalid_argument, naming `what`.
-template <class Element, class Value>
-Element element_of(const char* what, const Value& value) {
-  constexpr bool keeps_all = window_argument::keeps_all_numbers<Value, Element>();
-  if constexpr (std::same_as<Value, int> && std::integral<Element>) {
-    const auto same = static_cast<Element>(value);
-    if constexpr (!keeps_all)
-      if (static_cast<int>(same) != value || (value < 0 && !std::is_signed_v<Element>)) [[unlikely]]
-        window_argument::reject_number(what, value);
-    return same;
-  } else {
-    static_assert(keeps_all,
-                  "chorale::window: a number of this type may lose its value as an element of the window: "
-                  "convert it, as by static_cast<float>(x)");
-    return static_cast<Element>(value);
-  }
-}
 
 }  // namespace window_argument
 

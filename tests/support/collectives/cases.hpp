@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -197,18 +198,22 @@ class reduction_case {
   [[nodiscard]] guarded_buffer<T>& out() { return me_.in_place ? in : separate; }
   void verify(const std::string& what) const {
     const auto result = [&](std::size_t i) {
-      return expected_reduction<T>(me_.seed, taken_.ranks, taken_.first + i, op_);
+      if (initial && taken_.ranks == 0) return *initial;
+      const T combined = expected_reduction<T>(me_.seed, taken_.ranks, taken_.first + i, op_);
+      return initial ? static_cast<T>(op_(*initial, combined)) : combined;
     };
-    const bool replaced = taken_.ranks > 0 && me_.in_place;
+    const bool has_result = taken_.ranks > 0 || initial;
+    const bool replaced = has_result && me_.in_place;
     in.check(what + (replaced ? "" : ": operand"), [&](std::size_t i) {
       const bool is_result = replaced && i >= taken_.first && i - taken_.first < taken_.count;
       return is_result ? result(i - taken_.first) : operand<T, Op>(me_.seed, me_.rank, i);
     });
-    if (taken_.ranks == 0 || me_.in_place) return separate.check_untouched(what + ": another buffer");
+    if (!has_result || me_.in_place) return separate.check_untouched(what + ": another buffer");
     separate.check(what, result);
   }
   guarded_buffer<T> in;
   guarded_buffer<T> separate;
+  std::optional<T> initial;  ///< of an exclusive scan
 
  private:
   participant me_;

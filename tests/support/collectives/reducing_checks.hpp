@@ -78,10 +78,12 @@ void check_scan(Comm& comm, std::size_t count, Op op, bool inclusive, std::uint6
       await(comm.iscan(chorale::in_place, one.in.span(), op));
     else
       comm.scan(chorale::in_place, one.in.span(), op);
-  } else if (m.nonblocking) {
-    await(comm.iexscan(chorale::in_place, one.in.span(), op));
   } else {
-    comm.exscan(chorale::in_place, one.in.span(), op);
+    one.initial = operand<T, Op>(seed, comm.size(), 0);
+    if (m.nonblocking)
+      await(comm.iexscan(chorale::in_place, one.in.span(), *one.initial, op));
+    else
+      comm.exscan(chorale::in_place, one.in.span(), *one.initial, op);
   }
   one.verify(describe<T>(inclusive ? "scan" : "exscan", count, comm.rank(), m));
 }
