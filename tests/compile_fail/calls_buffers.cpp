@@ -2,6 +2,7 @@
 // expect: a pointer does not say how many elements there are
 // expect: the elements of this range are not contiguous in memory
 // expect: values of this type cannot be sent as bytes
+// expect: this object refers to elements elsewhere and is no contiguous range
 // expect: what a call receives would be lost: this argument is a temporary
 // expect: this argument is to receive and is const
 // expect: reads its argument until its request is over, a plan at each start, and this one is a temporary
@@ -16,8 +17,18 @@
 
 using ints = std::vector<int>;
 
+/// As an mdspan, a view of Kokkos or a map of Eigen: its bytes are a pointer.
+struct view {
+  view(int* first, int rows) : first_(first), rows_(rows) {}
+  int* data() const { return first_; }
+  int* first_;
+  int rows_;
+};
+
 void mistakes(chorale::communicator<>& comm, ints& data, const ints& constant, std::vector<double>& reals) {
 #ifdef SHOULD_FAIL
+  view matrix{data.data(), 3};
+  comm.broadcast(matrix);  // a pointer and a number
   std::list<int> list(3);
   std::vector<bool> bits(3);
   std::vector<std::string> texts(3);

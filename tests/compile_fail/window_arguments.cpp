@@ -21,6 +21,8 @@ struct always_given {
   explicit always_given(int v) : value(v) {}
   int value;
 };
+template <>
+inline constexpr bool chorale::enable_element<always_given> = true;
 
 int read(chorale::window<always_given, comm_type>& w) {
   std::vector<always_given> target(3, always_given{0});

@@ -77,7 +77,68 @@ static_assert(!element<std::array<std::pair<int, int*>, 3>>);
 static_assert(element<std::pair<old_style, int>> && element<chorale::placed<double>>);
 static_assert(!element<chorale::placed<const char*>>);
 static_assert(!element<std::span<int>> && !element<std::string_view> && !element<std::initializer_list<int>>);
-static_assert(!element<std::reference_wrapper<int>> && element<std::optional<int>>);
+static_assert(!element<std::reference_wrapper<int>> && !element<std::optional<int>>);
+
+/// Structs and classes of programs.
+namespace of_programs {
+struct point {
+  double x, y;
+};
+struct line {
+  point ends[2];
+  std::complex<float> phase;
+  bool is_open : 1;
+};
+struct named_line : line {
+  char name[32];
+};
+struct list_node {
+  point at;
+  list_node* next;
+};
+struct callback {
+  int number;
+  void (*call)(int);
+};
+struct list {
+  int length;
+  list_node first;
+};
+struct derived_node : list_node {
+  int more;
+};
+struct phase {
+  std::complex<double> value;
+  const char* name;
+};
+union number {
+  int whole;
+  float part;
+};
+/// As an mdspan, a view of Kokkos or a map of Eigen: trivially copyable.
+class view {
+ public:
+  view(double* data, int rows) : data_(data), rows_(rows) {}
+  [[nodiscard]] double* data_handle() const { return data_; }
+  [[nodiscard]] int rows() const { return rows_; }
+
+ private:
+  double* data_;
+  int rows_;
+};
+struct with_view {
+  int number;
+  view of;
+};
+inline constexpr auto closure = [number = 1] { return number; };
+}  // namespace of_programs
+static_assert(element<of_programs::point> && element<of_programs::line> && element<of_programs::named_line>);
+static_assert(element<of_programs::number> && element<std::pair<of_programs::line, int>>);
+static_assert(!element<of_programs::list_node> && !element<of_programs::callback> &&
+              !element<of_programs::list>);
+static_assert(!element<of_programs::derived_node> && !element<of_programs::phase>);
+static_assert(!element<of_programs::view> && !element<std::array<of_programs::view, 2>>);
+static_assert(!element<of_programs::with_view> && !element<decltype(of_programs::closure)>);
 
 using chorale::type_tag;
 

@@ -65,6 +65,13 @@ requires good_range<Range&> struct element_type<Range>
 template <class Range>
 using element_of = typename element_type<std::remove_reference_t<Range>>::type;
 
+/// A type with the interface of a view that is no range: mdspan, a view of Kokkos, a map of Eigen.
+template <class Type>
+concept is_view =
+    std::is_trivially_copyable_v<Type> &&
+    (
+        requires(const Type& view) { view.data(); } || requires(const Type& view) { view.data_handle(); });
+
 /// Whether Range can be an operand; a static_assert says in one line why not.
 template <class Range>
 constexpr bool is_operand() {
@@ -82,11 +89,16 @@ constexpr bool is_operand() {
                   "std::array, std::span, C array or device_array (std::list, std::deque, "
                   "std::vector<bool> and most views are not contiguous)");
     return false;
+  } else if constexpr (!element<element_of<Range>> && is_view<element_of<Range>>) {
+    static_assert(!is_view<element_of<Range>>,
+                  "chorale: this object refers to elements elsewhere and is no contiguous range: pass "
+                  "std::span{x.data(), n}, or copy what is not contiguous to a buffer");
+    return false;
   } else if constexpr (!element<element_of<Range>>) {
     static_assert(element<element_of<Range>>,
-                  "chorale: values of this type cannot be sent as bytes: an element is trivially copyable "
-                  "and no pointer, array or view; a type that may be copied as bytes opts in by "
-                  "chorale::enable_element<T>");
+                  "chorale: values of this type cannot be sent as bytes: an element is a number, or a "
+                  "trivially copyable aggregate (struct) without pointers; another class whose bytes are its "
+                  "value opts in by chorale::enable_element<T>");
     return false;
   } else {
     return true;

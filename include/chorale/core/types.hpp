@@ -14,9 +14,8 @@
 
 namespace chorale {
 
-/// Opts in a type whose bytes are its value although std::is_trivially_copyable is false, such as a struct
-/// with a user-written copy constructor: `template <> inline constexpr bool chorale::enable_element<Type> =
-/// true;`. You promise that a value whose bytes are copied to other storage, also on another rank, is the
+/// Opts in a type whose bytes are its value although the compiler cannot see it, such as a class with
+/// constructors: `template <> inline constexpr bool chorale::enable_element<Type> = true;`. You promise that a value whose bytes are copied to other storage, also on another rank, is the
 /// same value there, and that no destructor need run for it. The library opts in std::pair and std::tuple.
 template <class Type>
 inline constexpr bool enable_element = false;
@@ -42,18 +41,69 @@ concept complex_number = requires(const Type& number) {
   { number.imag() } -> std::same_as<typename Type::value_type>;
   requires sizeof(Type) == 2 * sizeof(typename Type::value_type);
 };
+
+/// Initializes any pointer, and any class that may hold one behind its constructors.
+struct any_address {
+  template <class Pointed>
+  operator Pointed*() const;
+  template <class Type>
+  requires(std::is_class_v<Type> && !std::is_aggregate_v<Type> && !complex_number<Type> &&
+           !enable_element<Type>)
+  operator Type() const;
+};
+/// Initializes any member that is no aggregate: the members of an aggregate are initialized one by one.
+struct any_member {
+  template <class Type>
+  requires(!std::is_aggregate_v<Type>) operator Type() const;
+};
+/// Whether an aggregate has that many members, and, if `Address` is one of them, may have an address there.
+template <class Aggregate, std::size_t Address, std::size_t... Members>
+consteval bool is_made_of(std::index_sequence<Members...>) {
+  return requires { Aggregate{std::conditional_t<Members == Address, any_address, any_member>{}...}; };
+}
+/// The number of numbers, pointers and classes in an aggregate, or `Most` if there are more.
+template <class Aggregate, std::size_t Most>
+consteval std::size_t count_members() {
+  if constexpr (Most == 0 || detail::is_made_of<Aggregate, Most>(std::make_index_sequence<Most>{}))
+    return Most;
+  else
+    return detail::count_members<Aggregate, Most - 1>();
+}
+/// Whether one of the first 16 of these is, or may be, an address.
+template <class Aggregate>
+consteval bool holds_address() {
+  constexpr std::size_t count =
+      detail::count_members<Aggregate, (sizeof(Aggregate) < 16 ? sizeof(Aggregate) : 16)>();
+  return []<std::size_t... Members>(std::index_sequence<Members...> all) {
+    return (detail::is_made_of<Aggregate, Members>(all) || ...);
+  }(std::make_index_sequence<count>{});
+}
+/// Whether the definition of a type shows that its bytes are its value: a class with constructors, such as
+/// a view of several dimensions or a map of a matrix library, may refer to something elsewhere.
+template <class Type>
+constexpr bool shows_its_value() {
+  if constexpr (!std::is_class_v<Type> || complex_number<Type>)
+    return true;
+  else if constexpr (std::is_aggregate_v<Type>)
+    return !detail::holds_address<Type>();
+  else
+    return false;
+}
 }  // namespace detail
 
-/// A type whose values can be sent as bytes: trivially copyable or opted in by `enable_element`, neither
-/// const nor a reference, not polymorphic, and not a pointer or view (std::span, std::string_view), since an
-/// address means nothing to another rank. A std::pair, std::tuple, std::array or std::complex is an element
-/// if its parts are. (Pointers inside other structs cannot be detected.)
+/// A type whose values can be sent as bytes: a number, an enumeration, or a trivially copyable aggregate
+/// (`struct point { double x, y; };`), since an address means nothing to another rank: pointers, views, and
+/// structs that are seen to hold a pointer are refused. Other classes opt in by `enable_element`. A std::pair,
+/// std::tuple, std::array or std::complex is an element if its parts are. (Pointers behind the first 16
+/// members of a struct, or inside classes that opt in, are not seen.)
 template <class Type>
 concept element =
     std::is_object_v<Type> && !std::is_const_v<Type> && !std::is_volatile_v<Type> &&
     !std::is_pointer_v<Type> && !std::is_member_pointer_v<Type> && !std::is_null_pointer_v<Type> &&
     !std::is_array_v<Type> && !std::is_polymorphic_v<Type> && detail::parts_are_elements<Type> &&
-    ((std::is_trivially_copyable_v<Type> && !detail::refers_elsewhere<Type>) || enable_element<Type>);
+    ((std::is_trivially_copyable_v<Type> && !detail::refers_elsewhere<Type> &&
+      detail::shows_its_value<Type>()) ||
+     enable_element<Type>);
 
 namespace detail {
 template <class First, class Second>

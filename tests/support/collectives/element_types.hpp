@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <chorale/bench/oracle.hpp>
+#include <chorale/core/types.hpp>
 
 namespace collectives {
 
@@ -103,3 +104,7 @@ struct alignas(64) aligned {
 };
 
 }  // namespace collectives
+
+/// Its constructors keep nothing elsewhere.
+template <>
+inline constexpr bool chorale::enable_element<collectives::vector3> = true;
