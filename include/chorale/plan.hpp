@@ -34,9 +34,13 @@ namespace chorale {
 /// or moved from has no call. Cost: up to 1 KiB, `run()` takes fewer instructions than the plain call, and
 /// `start()` with `wait()` fewer than the nonblocking one (docs/nonblocking.md has figures; a barrier has
 /// nothing to save).
+/// As a request without a call, a plan that is not running counts as complete; `wait_all`, `test_all` and
+/// `wait_any` take plans as they take requests.
 /// @throws error errc::misuse, before anything is sent and without harm to the communicator, for starting a
-/// plan that is already started, waiting for one that is not, and using one without a call.
+/// plan that is already started or has no call.
 class [[nodiscard]] plan {
+  using access = detail::request_access;
+
  public:
   plan() = default;
   /// For `communicator::plan_...`, which construct plans.
@@ -50,13 +54,21 @@ class [[nodiscard]] plan {
   /// Starts the call as its nonblocking form does. @throws error as that form.
   void start() { on().start(); }
   /// True if no call is in progress; makes progress. @throws error, once, if the call failed.
-  bool test() { return on().test(); }
-  /// Returns when the call is complete. @throws error as `request::wait`.
-  void wait() { on().wait(); }
+  bool test() { return !call_ || call_->running().test(); }
+  /// Returns when no call is in progress. @throws error as `request::wait`.
+  void wait() {
+    if (call_) call_->running().wait();
+  }
   /// Makes the call and waits, cheaper than `start()` and `wait()`. @throws error as the plain call.
   void run() { on().run(); }
 
  private:
+  friend struct detail::request_access;
+
+  [[nodiscard]] bool is_pending() const noexcept { return is_running(); }
+  [[nodiscard]] bool is_over() const noexcept { return !call_ || access::is_over(call_->running()); }
+  [[nodiscard]] detail::call_queue* queue() const noexcept { return access::queue(call_->running()); }
+  void report() { access::report(call_->running()); }
   [[nodiscard]] calls::planned_call& on() const {
     if (!call_) [[unlikely]]
       calls::refuse_empty_plan();

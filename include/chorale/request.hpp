@@ -19,14 +19,42 @@ namespace chorale {
 class request;
 template <class Made>
 class request_for;
+class plan;
 
 namespace detail {
 
-/// The types whose ranges `wait_all`, `test_all` and `wait_any` accept.
+/// What `wait_all`, `test_all` and `wait_any` accept, also in ranges.
 template <class Argument>
-inline constexpr bool is_request = std::is_same_v<Argument, request&>;
+inline constexpr bool is_request = std::is_same_v<Argument, request&> || std::is_same_v<Argument, plan&>;
 template <class Made>
 inline constexpr bool is_request<request_for<Made>&> = true;
+
+/// What these functions ask of a request or a plan.
+struct request_access {
+  static bool is_pending(const auto& one) noexcept { return one.is_pending(); }  ///< has an unreported call
+  static bool is_over(const auto& one) noexcept { return one.is_over(); }
+  static call_queue* queue(const auto& one) noexcept { return one.queue(); }  ///< of its call
+  static void report(auto& one) { one.report(); }
+};
+
+/// Calls `use` for each request and plan among the arguments, which may be ranges of them.
+template <class Use, class... Requests>
+void for_each_request(const Use& use, Requests&... requests) {
+  const auto visit = [&](auto& argument) {
+    if constexpr (is_request<decltype(argument)>) {
+      use(argument);
+    } else if constexpr (std::ranges::forward_range<decltype(argument)>) {
+      constexpr bool holds_requests = is_request<std::ranges::range_reference_t<decltype(argument)>>;
+      static_assert(holds_requests, "chorale: a range of requests or plans that are not const is wanted");
+      if constexpr (holds_requests)
+        for (auto& one : argument) use(one);
+    } else {
+      static_assert(is_request<decltype(argument)>,
+                    "chorale: a request or a plan that is not const, or a range of them, is wanted");
+    }
+  };
+  (visit(requests), ...);
+}
 
 /// The object that a call makes, or why this rank has none although the call itself is complete.
 template <class Made>
@@ -110,11 +138,9 @@ class [[nodiscard]] request {
  private:
   template <class Made>
   friend class request_for;
-  template <std::ranges::forward_range Requests>
-  friend bool test_all(Requests&& requests);
-  template <std::ranges::forward_range Requests>
-  friend std::size_t wait_any(Requests&& requests);
+  friend struct detail::request_access;
 
+  [[nodiscard]] bool is_pending() const noexcept { return valid(); }
   [[nodiscard]] bool is_over() const noexcept { return !call_ || call_->done; }
   [[nodiscard]] detail::call_queue* queue() const noexcept { return call_->queue; }
   void report() {
@@ -162,11 +188,9 @@ class [[nodiscard]] request_for {
   }
 
  private:
-  template <std::ranges::forward_range Requests>
-  friend bool test_all(Requests&& requests);
-  template <std::ranges::forward_range Requests>
-  friend std::size_t wait_any(Requests&& requests);
+  friend struct detail::request_access;
 
+  [[nodiscard]] bool is_pending() const noexcept { return valid(); }
   [[nodiscard]] bool is_over() const noexcept { return call_.is_over(); }
   [[nodiscard]] detail::call_queue* queue() const noexcept { return call_.queue(); }
   void report() {
@@ -186,62 +210,68 @@ inline void progress() noexcept {
   if (background::advance_all(attention::polls)) clock::give_way();
 }
 
-/// Waits for all `requests`, a range of `request` (or of one `request_for`) of one or several communicators;
-/// those without a call count as complete. @throws error the failure of the first in the range that failed,
-/// after all are complete.
-template <std::ranges::forward_range Requests>
-void wait_all(Requests&& requests) {
-  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
-                "chorale::wait_all: a range of chorale::request that are not const is wanted");
+/// Waits for all `requests`: requests, plans and ranges of them, in any mixture, of one or several communicators;
+/// those without a call, and plans that are not running, count as complete. @throws error the failure of the
+/// first that failed, after all are complete.
+template <class... Requests>
+void wait_all(Requests&&... requests) {
   std::exception_ptr failure;
-  for (auto& one : requests) {
-    try {
-      one.wait();
-    } catch (...) {
-      if (!failure) failure = std::current_exception();
-    }
-  }
+  detail::for_each_request(
+      [&](auto& one) {
+        try {
+          one.wait();
+        } catch (...) {
+          if (!failure) failure = std::current_exception();
+        }
+      },
+      requests...);
   if (failure) std::rethrow_exception(failure);
 }
 
-/// True if all `requests` are complete; makes progress. Until then all of them stay valid.
+/// True if all `requests`, as for `wait_all`, are complete; makes progress. Until then all of them stay valid.
 /// @throws error as `wait_all`, once all are complete.
-template <std::ranges::forward_range Requests>
-bool test_all(Requests&& requests) {
-  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
-                "chorale::test_all: a range of chorale::request that are not const is wanted");
+template <class... Requests>
+bool test_all(Requests&&... requests) {
   const bool may_give_way = background::advance_all(attention::polls);
-  for (auto& one : requests) {
-    if (one.is_over()) continue;
-    if (may_give_way) clock::give_way();
-    return false;
-  }
-  chorale::wait_all(requests);
-  return true;
+  bool all_over = true;
+  detail::for_each_request(
+      [&](const auto& one) { all_over = all_over && detail::request_access::is_over(one); }, requests...);
+  if (all_over)
+    chorale::wait_all(requests...);
+  else if (may_give_way)
+    clock::give_way();
+  return all_over;
 }
 
-/// Waits until one of `requests` is complete and returns its index (the lowest if there are several); that
-/// request then has no call. Requests without a call are skipped; if there are no others, returns the number
-/// of requests at once. @throws error the failure of that one call, as `request::wait`.
-template <std::ranges::forward_range Requests>
-std::size_t wait_any(Requests&& requests) {
-  static_assert(detail::is_request<std::ranges::range_reference_t<Requests>>,
-                "chorale::wait_any: a range of chorale::request that are not const is wanted");
+/// Waits until one of `requests`, as for `wait_all`, is complete and returns its index (the lowest if there
+/// are several), counted through all arguments; that request then has no call. Requests without a call are
+/// skipped; if there are no others, returns the number of requests at once. @throws error the failure of that
+/// one call, as `request::wait`.
+template <class... Requests>
+std::size_t wait_any(Requests&&... requests) {
+  using access = detail::request_access;
   const auto start = clock::now();
   std::optional<backoff> pace;
   for (;;) {
     background::advance_all(attention::polls);
-    std::size_t index = 0;
+    std::size_t count = 0;
+    std::optional<std::size_t> complete;
     detail::call_queue* waits_for = nullptr;
-    for (auto& one : requests) {
-      if (one.valid() && one.is_over()) {
-        one.report();
-        return index;
-      }
-      if (one.valid() && waits_for == nullptr) waits_for = one.queue();
-      ++index;
-    }
-    if (waits_for == nullptr) return index;
+    detail::for_each_request(
+        [&](auto& one) {
+          if (!complete && access::is_pending(one)) {
+            if (access::is_over(one)) {
+              complete = count;
+              access::report(one);
+            } else if (waits_for == nullptr) {
+              waits_for = access::queue(one);
+            }
+          }
+          ++count;
+        },
+        requests...);
+    if (complete) return *complete;
+    if (waits_for == nullptr) return count;
     if (!pace) pace.emplace(waits_for->net().engine().pace());
     if (!(*pace)()) continue;
     const auto waited = clock::now() - start;

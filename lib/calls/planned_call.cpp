@@ -24,12 +24,6 @@ planned_call::planned_call(detail::call_queue& queue, const call& what, std::uni
   call_->what = what;
 }
 
-void planned_call::wait() {
-  if (!is_running()) [[unlikely]]
-    refuse("has not been started, so there is nothing to wait for; call start() before each wait()");
-  running_.wait();
-}
-
 void planned_call::refuse_start() const {
   if (is_running())
     refuse("has been started, and not been waited for; call wait() before it is started again");

@@ -173,6 +173,42 @@ TEMPLATE_TEST_CASE("a plan follows its communicator, and may be moved while it r
   });
 }
 
+TEMPLATE_TEST_CASE("requests, plans and ranges of both are waited for together", "[plans]", standard<rc>,
+                   standard<ud>) {
+  run_ranks<TestType>(3, settings(), [&](auto& comm) {
+    const auto expect = [](bool right, const char* what) {
+      if (!right) throw std::runtime_error(what);
+    };
+    const number mine = static_cast<number>(comm.rank()) + 1;
+    number sum = 0, largest = 0, before = 0;
+    plan none, idle = comm.plan_barrier();
+    std::vector<plan> plans;
+    plans.push_back(comm.plan_allreduce(mine, sum, chorale::sum));
+    plans.push_back(comm.plan_allreduce(mine, largest, chorale::max));
+    const auto all_are_right = [&] {
+      return sum == 6 && largest == 3 && before == 10 + mine * (mine - 1) / 2;
+    };
+    for (int round = 0; round < 3; ++round) {
+      sum = largest = before = 0;
+      for (auto& one : plans) one.start();
+      chorale::request last = comm.iexscan(mine, before, number{10}, chorale::sum);
+      if (round == 0) {
+        chorale::wait_all(none, last, plans, idle);
+      } else if (round == 1) {
+        while (!chorale::test_all(plans, idle, last))
+          expect(plans[0].is_running() || plans[1].is_running() || last.valid(), "test_all forgot a call");
+      } else {
+        int seen = 0;
+        for (std::size_t which; (which = chorale::wait_any(none, plans, idle, last)) != 5;)
+          seen += 1 << which;
+        expect(seen == (1 << 1 | 1 << 2 | 1 << 4), "wait_any names other calls");
+      }
+      expect(all_are_right(), "a call was not waited for");
+      expect(!plans[0].is_running() && !plans[1].is_running() && !last.valid(), "a call is not reported");
+    }
+  });
+}
+
 TEST_CASE("a plan keeps its buffers registered, whatever else is registered", "[plans]") {
   auto c = settings();
   c.zero_copy_bytes = 8192;

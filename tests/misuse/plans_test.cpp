@@ -38,7 +38,7 @@ void expect_in(const std::string& text, const std::vector<std::string>& words) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("a start too many, a wait too many, and a plan of nothing", "[misuse]",
+TEMPLATE_TEST_CASE("a start too many, a wait for nothing, and a plan of nothing", "[misuse]",
                    MISUSE_TRANSPORTS) {
   for (const int size : misuse::group_sizes) {
     misuse::check_all_right(misuse::run<TestType>(size, [](auto& comm) {
@@ -46,14 +46,13 @@ TEMPLATE_TEST_CASE("a start too many, a wait too many, and a plan of nothing", "
       const std::string here = " on rank " + std::to_string(comm.rank());
       std::vector<int> data(2, 1);
       plan sum = comm.plan_allreduce(chorale::in_place, data, chorale::sum);
-      expect_in(refusal([&] { sum.wait(); }),
-                {"communicator 'solver'", "the plan of allreduce of 8 bytes" + here, "call start()"});
-      misuse::expect(sum.test(), "a plan that is not running is over");
+      sum.wait();
+      misuse::expect(sum.test() && data[1] == 1, "a plan that is not running is over");
       sum.start();
       for (const auto& again : {refusal([&] { sum.start(); }), refusal([&] { sum.run(); })})
         expect_in(again, {"communicator 'solver'", "the plan of allreduce of 8 bytes" + here, "call wait()"});
       sum.wait();
-      expect_in(refusal([&] { sum.wait(); }), {"the plan of allreduce"});
+      sum.wait();
       // The rejected start has changed nothing.
       sum.run();
       misuse::expect(data[1] == comm.size() * comm.size(), "the sum is wrong");
@@ -64,8 +63,8 @@ TEMPLATE_TEST_CASE("a start too many, a wait too many, and a plan of nothing", "
         misuse::expect(!empty->valid() && !empty->is_running(), "an empty plan is none");
         expect_in(refusal([&] { empty->start(); }), {"stands for no call"});
         expect_in(refusal([&] { empty->run(); }), {"stands for no call"});
-        expect_in(refusal([&] { empty->wait(); }), {"stands for no call"});
-        expect_in(refusal([&] { (void)empty->test(); }), {"stands for no call"});
+        empty->wait();
+        misuse::expect(empty->test(), "an empty plan is over");
       }
     }));
   }

@@ -48,9 +48,8 @@ class planned_call {
     queue.run(what_, signature_, *start_);
   }
   [[nodiscard]] bool is_running() const noexcept { return running_.valid(); }
-  bool test() { return running_.test(); }
-  /// @throws error errc::misuse if it has not been started.
-  void wait();
+  /// The call that a start has begun; without one, it counts as complete.
+  [[nodiscard]] request& running() noexcept { return running_; }
 
  private:
   [[nodiscard]] detail::call_queue& idle_queue() const {
