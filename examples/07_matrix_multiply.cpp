@@ -46,7 +46,7 @@ product multiply(chorale::communicator<>& comm, std::size_t n, const std::functi
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < n; ++j) a[i * n + j] = a_at(top + i, j);
 
-  // All of B lies in memory from the device, its own rows in place.
+  // All of B lies in registered memory, its own rows in place.
   auto b = comm.allocate<double>(n * n);
   std::vector<std::size_t> counts;
   for (int r = 0; r < comm.size(); ++r) counts.push_back((first(r + 1) - first(r)) * n);

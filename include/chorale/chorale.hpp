@@ -15,11 +15,12 @@
 #include <chorale/core/operators.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
-#include <chorale/device_array.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/plan.hpp>
+#include <chorale/registered_array.hpp>
 #include <chorale/request.hpp>
 #include <chorale/sparse_alltoall.hpp>
+#include <chorale/statistics.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>

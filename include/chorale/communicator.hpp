@@ -17,8 +17,8 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
 #include <chorale/core/root.hpp>  // IWYU pragma: export
-#include <chorale/device_array.hpp>
 #include <chorale/policies.hpp>
+#include <chorale/registered_array.hpp>
 #include <chorale/transport/rc.hpp>
 
 namespace chorale {
@@ -38,7 +38,7 @@ struct call_statistics;
 /// the other ranks are told, and each later call throws errc::poisoned, or a nonblocking call's failure if no
 /// request has thrown it yet. Thread safety: one thread at a time; different communicators are independent.
 ///
-/// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span, device_array)
+/// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span, registered_array)
 /// of elements (`chorale::element`), or a single element, of any count and alignment. Buffers that are
 /// written must be non-const lvalues. `in` and `out` must not overlap unless the call says so;
 /// `chorale::in_place` means that the operand is already in the other buffer, `chorale::nothing` that this
@@ -344,11 +344,11 @@ class communicator {
   [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks);
   request_for<communicator> isubgroup(std::span<const int> ranks);
 
-  /// `count` zeroed elements of memory from the device, registered for this communicator as long as the array
+  /// `count` zeroed elements of host memory, registered for this communicator as long as the array
   /// lives, so that no call registers it again. Not collective. The array must end before the communicator.
   /// @throws error errc::invalid_argument if `count` is too large; as verbs::registered_buffer.
   template <element Element>
-  [[nodiscard]] device_array<Element> allocate(std::size_t count) {
+  [[nodiscard]] registered_array<Element> allocate(std::size_t count) {
     return detail::allocate_from<Element>(transport(), count);
   }
 

@@ -26,7 +26,7 @@
 #include <chorale/core/operators.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
-#include <chorale/device_array.hpp>
+#include <chorale/registered_array.hpp>
 #include <chorale/transport/remote_memory.hpp>
 
 namespace chorale {
@@ -46,7 +46,7 @@ inline constexpr replace_t replace{};  ///< Replaces a value.
 /// Memory that each rank of a communicator exposes, and that all its ranks read, write and update without the
 /// owner's involvement, over a transport with one-sided and atomic operations (all but `transport::ud`).
 ///
-///     chorale::window w{comm, std::span{cells}};             // or: w{comm, count}, memory from the device
+///     chorale::window w{comm, std::span{cells}};             // or: w{comm, count}, registered memory
 ///     w.put(right, 0, std::span<const double>{edge});
 ///     w.fence();
 ///
@@ -97,16 +97,17 @@ class window {
   /// others one that names the rank. Neither poisons the communicator.
   window(Communicator& comm, calls::window_target<Element> memory, std::size_t notifications = 8)
       : window(exposing{}, comm.on(), notifications,
-               [memory](caller_type&, device_array<Element>&) { return memory.elements(); }) {}
-  /// Exposes `count` zeroed elements of memory from the device.
+               [memory](caller_type&, registered_array<Element>&) { return memory.elements(); }) {}
+  /// Exposes `count` zeroed elements of registered memory.
   template <std::integral Integer>
   window(Communicator& comm, Integer count, std::size_t notifications = 8)
-      : window(exposing{}, comm.on(), notifications, [count](caller_type& on, device_array<Element>& own) {
-          if (!std::in_range<std::size_t>(count))
-            throw error(errc::invalid_argument, std::to_string(count) + " elements cannot be");
-          own = detail::allocate_from<Element>(on.transport(), static_cast<std::size_t>(count));
-          return own.span();
-        }) {}
+      : window(exposing{}, comm.on(), notifications,
+               [count](caller_type& on, registered_array<Element>& own) {
+                 if (!std::in_range<std::size_t>(count))
+                   throw error(errc::invalid_argument, std::to_string(count) + " elements cannot be");
+                 own = detail::allocate_from<Element>(on.transport(), static_cast<std::size_t>(count));
+                 return own.span();
+               }) {}
   static constexpr int connected_group = 64;  ///< largest group whose windows connect all ranks
   window(const window&) = delete;
   window& operator=(const window&) = delete;
@@ -382,7 +383,7 @@ class window {
 
   caller_type* on_;
   int exceptions_;
-  device_array<Element> own_;
+  registered_array<Element> own_;
   std::span<Element> local_;
   std::size_t notifications_;
   std::uint64_t number_ = 0;  ///< counts the windows of the communicator

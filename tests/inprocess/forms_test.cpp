@@ -9,6 +9,7 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/communicator.hpp>
+#include <chorale/window.hpp>
 
 #include "../support/anywhere.hpp"
 #include "../support/expect.hpp"
@@ -80,7 +81,7 @@ void ranges(Comm& comm) {
   want(array[0] == 5 + 2 * me && array[3] == 5 + 2 * me, "iexscan of two buffers");
   auto device = comm.template allocate<int>(4);
   comm.allreduce(twos, device, chorale::sum);
-  want(device[2] == 2 * n, "allreduce into a device_array");
+  want(device[2] == 2 * n, "allreduce into a registered_array");
   if (me == 0)
     comm.reduce(twos, out, chorale::sum);
   else
@@ -141,8 +142,14 @@ TEST_CASE("a moved communicator works as its new object, and its old object reje
     chorale::communicator<> first{group};
     int value = first.rank();
     chorale::request pending = first.ibroadcast(value, chorale::root{2});
+    chorale::window<int, chorale::communicator<>> cells{first, 1};
+    auto array = first.allocate<int>(1);
     auto second = std::move(first);
     pending.wait();
+    array[0] = second.rank() + 5;
+    cells.put((second.rank() + 1) % 3, 0, array);
+    cells.fence();
+    want(cells.local()[0] == (second.rank() + 2) % 3 + 5, "a window and an array of what was moved");
     want(value == 2 && second.allreduce(1, chorale::sum) == 3, "what was moved");
     // NOLINTNEXTLINE(bugprone-use-after-move): that is what is tested
     support::refused(chorale::errc::misuse, {}, [&] { first.barrier(); });

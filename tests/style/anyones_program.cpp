@@ -104,7 +104,7 @@ void all_calls() {
 
   chorale::sparse_alltoall sparse{comm};
   static_cast<void>(sparse.template run<point>({chorale::to(0, in)}));
-  chorale::device_array<point> pages = comm.template allocate<point>(1);
+  chorale::registered_array<point> pages = comm.template allocate<point>(1);
   comm.broadcast(pages);
   static_cast<void>(comm.split(0, 0));
   static_cast<void>(comm.duplicate());

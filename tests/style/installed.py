@@ -19,7 +19,7 @@ USER = {
     "plan.hpp": "calls that are prepared once and made as often as one likes",
     "window.hpp": "one-sided access",
     "sparse_alltoall.hpp": "data for ranks that do not know from whom it comes",
-    "device_array.hpp": "memory of the device",
+    "registered_array.hpp": "registered memory",
     "bench.hpp": "measuring an algorithm of one's own",
     "transport/concepts.hpp": "what an algorithm of one's own may use of a transport, and what a transport has to offer",
     "transport/assembled.hpp": "a transport of one's own, from its parts",

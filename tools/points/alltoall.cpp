@@ -38,7 +38,7 @@ class exchanging final : public chorale::bench::contestant {
  private:
   [[nodiscard]] std::size_t ranks() { return static_cast<std::size_t>(comm_.size()); }
   [[nodiscard]] std::size_t me() { return static_cast<std::size_t>(comm_.rank()); }
-  static std::span<std::byte> block(chorale::device_array<std::byte>& of, std::size_t rank,
+  static std::span<std::byte> block(chorale::registered_array<std::byte>& of, std::size_t rank,
                                     std::size_t bytes) {
     return of.span().subspan(rank * bytes, bytes);
   }
@@ -48,8 +48,8 @@ class exchanging final : public chorale::bench::contestant {
   }
 
   chorale::communicator<Transport, chorale::alltoall::direct> comm_;
-  chorale::device_array<std::byte> out_;
-  chorale::device_array<std::byte> into_;
+  chorale::registered_array<std::byte> out_;
+  chorale::registered_array<std::byte> into_;
 };
 
 }  // namespace

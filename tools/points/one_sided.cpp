@@ -162,7 +162,7 @@ class reading final : public timed_by_one {
   communicators<Transport> comm_;
   bytes_of<Transport> window_;
   exposure offered_;  ///< the window's memory
-  chorale::device_array<std::byte> into_;
+  chorale::registered_array<std::byte> into_;
   exposure target_;  ///< `into_`
   chorale::remote_region source_{};
   std::uint64_t next_ = 0;
@@ -224,7 +224,7 @@ class writing final : public timed_by_one {
   places at_;
   communicators<Transport> comm_;
   bytes_of<Transport> window_;
-  chorale::device_array<std::byte> from_;
+  chorale::registered_array<std::byte> from_;
   std::uint64_t next_ = 0;
 };
 

@@ -86,7 +86,7 @@ constexpr bool is_operand() {
   } else if constexpr (any_range<Range> && !good_range<std::remove_reference_t<Range>&>) {
     static_assert(good_range<std::remove_reference_t<Range>&>,
                   "chorale: the elements of this range are not contiguous in memory: pass a std::vector, "
-                  "std::array, std::span, C array or device_array (std::list, std::deque, "
+                  "std::array, std::span, C array or registered_array (std::list, std::deque, "
                   "std::vector<bool> and most views are not contiguous)");
     return false;
   } else if constexpr (!element<element_of<Range>> && is_view<element_of<Range>>) {

@@ -38,7 +38,7 @@ constexpr bool is_range_of() {
   if constexpr (!contiguous<plain&>) {
     static_assert(contiguous<plain&>,
                   "chorale::window: this argument is no contiguous range of the window's elements: pass a "
-                  "std::vector, std::array, std::span, C array or device_array; is the order of the "
+                  "std::vector, std::array, std::span, C array or registered_array; is the order of the "
                   "arguments right?");
     return false;
   } else {

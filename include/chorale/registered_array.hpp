@@ -1,4 +1,4 @@
-// Memory from the device, for buffers that are communicated often.
+// Registered host memory, for buffers that are communicated often.
 #pragma once
 
 #include <cstddef>
@@ -20,21 +20,21 @@ namespace chorale {
 
 namespace detail {
 
-/// Owns memory from the device of a transport.
-class device_block {
+/// Owns host memory that is registered with the device of a transport.
+class registered_block {
  public:
-  device_block() = default;
-  device_block(const device_block&) = delete;
-  device_block& operator=(const device_block&) = delete;
-  virtual ~device_block() = default;
+  registered_block() = default;
+  registered_block(const registered_block&) = delete;
+  registered_block& operator=(const registered_block&) = delete;
+  virtual ~registered_block() = default;
   [[nodiscard]] virtual std::byte* data() const noexcept = 0;
 };
 
 /// A block registered for `Net` until the block or the transport ends. It keeps the device open.
 template <class Net>
-class device_block_of final : public device_block {
+class registered_block_of final : public registered_block {
  public:
-  device_block_of(Net& net, std::size_t bytes)
+  registered_block_of(Net& net, std::size_t bytes)
       : net_(&net),
         opened_(net.core().port().opened()),
         memory_(opened_->domain, bytes, IBV_ACCESS_LOCAL_WRITE),
@@ -44,7 +44,7 @@ class device_block_of final : public device_block {
       exposed_ = std::make_shared<exposed>(net.expose(memory_.span()).beyond_calls());
     }
   }
-  ~device_block_of() override {
+  ~registered_block_of() override {
     let_go();
     transport::registration_cache::note_given_back(memory_.data(), memory_.bytes());
   }
@@ -71,24 +71,23 @@ class device_block_of final : public device_block {
 
 }  // namespace detail
 
-/// `size()` elements of type Element in whole pages of memory from a communicator's device, made by
-/// `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
+/// `size()` elements of type Element in whole pages of host memory, made by `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
 /// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. It is
 /// ordinary memory for other communicators, and after its own communicator has ended; it keeps the device
 /// open. Destroy it on its communicator's thread (on any thread once the communicator has ended), and not
 /// while a call uses it.
 template <element Element>
-class device_array {
+class registered_array {
  public:
   using value_type = Element;
 
-  device_array() = default;
+  registered_array() = default;
   /// For `communicator::allocate`, which constructs arrays.
-  device_array(detail::process_bound_ptr<detail::device_block> block, std::size_t count) noexcept
+  registered_array(detail::process_bound_ptr<detail::registered_block> block, std::size_t count) noexcept
       : block_(std::move(block)), count_(block_ ? count : 0) {}
-  device_array(device_array&& other) noexcept
+  registered_array(registered_array&& other) noexcept
       : block_(std::move(other.block_)), count_(std::exchange(other.count_, 0)) {}
-  device_array& operator=(device_array&& other) noexcept {
+  registered_array& operator=(registered_array&& other) noexcept {
     if (this == &other) return *this;
     block_ = std::move(other.block_);
     count_ = std::exchange(other.count_, 0);
@@ -108,7 +107,7 @@ class device_array {
   [[nodiscard]] Element* end() const noexcept { return data() + count_; }
 
  private:
-  detail::process_bound_ptr<detail::device_block> block_;
+  detail::process_bound_ptr<detail::registered_block> block_;
   std::size_t count_ = 0;
 };
 
@@ -117,7 +116,7 @@ namespace detail {
 /// @throws error naming the rank: errc::invalid_argument if `count` is too large; as
 /// verbs::registered_buffer.
 template <element Element, class Net>
-device_array<Element> allocate_from(Net& net, std::size_t count) {
+registered_array<Element> allocate_from(Net& net, std::size_t count) {
   const auto call = [&] { return "allocate on rank " + std::to_string(net.rank()) + ": "; };
   if (count > static_cast<std::size_t>(-1) / 2 / sizeof(Element))
     throw error(errc::invalid_argument, call() + std::to_string(count) + " elements of " +
@@ -125,7 +124,8 @@ device_array<Element> allocate_from(Net& net, std::size_t count) {
                                             " bytes are more than there can be");
   if (count == 0) return {};
   try {
-    return {process_bound_ptr<device_block>{new device_block_of<Net>{net, count * sizeof(Element)}}, count};
+    return {process_bound_ptr<registered_block>{new registered_block_of<Net>{net, count * sizeof(Element)}},
+            count};
   } catch (const error& e) {
     throw error(e.code(), call() + e.reason(), e.ranks());
   }
