@@ -59,6 +59,12 @@ using words = std::vector<std::uint32_t>;
 
 // Complex numbers have no order.
 static_assert(reduction_operator<chorale::sum_t, std::complex<float>>);
+// Also where the standard library does not take these for integers.
+static_assert(chorale::commutes<chorale::sum_t, chorale::detail::widest_integer> &&
+              chorale::commutes<chorale::bitwise_xor_t, chorale::detail::widest_unsigned> &&
+              chorale::detail::is_exact<chorale::detail::widest_integer, chorale::sum_t>);
+static_assert(chorale::sum(static_cast<chorale::detail::widest_integer>(1) << 126,
+                           static_cast<chorale::detail::widest_integer>(1) << 126) < 0);
 static_assert(reduction_operator<chorale::prod_t, std::complex<double>>);
 static_assert(!reduction_operator<chorale::min_t, std::complex<float>>);
 static_assert(!reduction_operator<chorale::max_t, std::complex<double>>);

@@ -9,17 +9,24 @@
 namespace chorale {
 
 namespace detail {
+/// std::integral, and __int128 also where that is no integer of the standard library (-std=c++20): all ranks
+/// must evaluate it alike.
+template <class Element>
+concept integer =
+    std::integral<Element> || std::same_as<Element, widest_integer> || std::same_as<Element, widest_unsigned>;
 /// The types that the language's own operators work on.
 template <class Element>
-concept arithmetic = std::is_arithmetic_v<Element> || floating<Element>;
+concept arithmetic = integer<Element> || floating<Element>;
 template <class Element>
 concept number = arithmetic<Element> && !std::same_as<Element, bool>;
 
 /// The unsigned type in which arithmetic on Element wraps, and which is not promoted to a signed `int` that
 /// overflows.
-template <std::integral Element>
-using wrapping = typename std::conditional_t<(sizeof(Element) < sizeof(unsigned)),
-                                             std::type_identity<unsigned>, std::make_unsigned<Element>>::type;
+template <integer Element>
+using wrapping = typename std::conditional_t<
+    (sizeof(Element) < sizeof(unsigned)), std::type_identity<unsigned>,
+    std::conditional_t<sizeof(Element) == sizeof(widest_unsigned), std::type_identity<widest_unsigned>,
+                       std::make_unsigned<Element>>>::type;
 
 /// Complex numbers of floating-point parts.
 template <class Element>
@@ -40,7 +47,7 @@ constexpr Element right_of(Element a, Element b) noexcept {
 struct sum_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
-    if constexpr (std::integral<Element>) {
+    if constexpr (detail::integer<Element>) {
       using wide = detail::wrapping<Element>;
       return static_cast<Element>(static_cast<wide>(a) + static_cast<wide>(b));
     } else {
@@ -67,7 +74,7 @@ struct sum_t {
 struct prod_t {
   template <detail::number Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
-    if constexpr (std::integral<Element>) {
+    if constexpr (detail::integer<Element>) {
       using wide = detail::wrapping<Element>;
       return static_cast<Element>(static_cast<wide>(a) * static_cast<wide>(b));
     } else {
@@ -112,7 +119,7 @@ struct max_t {
 
 /// a && b, as 0 or 1, for integers and bool; user types by their operator&&.
 struct logical_and_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>((a != Element{}) & (b != Element{}));
   }
@@ -126,7 +133,7 @@ struct logical_and_t {
 
 /// a || b, as 0 or 1, for integers and bool; user types by their operator||.
 struct logical_or_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>((a != Element{}) | (b != Element{}));
   }
@@ -140,7 +147,7 @@ struct logical_or_t {
 
 /// 1 if exactly one of a and b is not 0, else 0, for integers and bool. (C++ has no such operator.)
 struct logical_xor_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>((a != Element{}) != (b != Element{}));
   }
@@ -148,7 +155,7 @@ struct logical_xor_t {
 
 /// a & b for integers and bool; std::byte and user types by their operator&.
 struct bitwise_and_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>(a & b);
   }
@@ -162,7 +169,7 @@ struct bitwise_and_t {
 
 /// a | b for integers and bool; std::byte and user types by their operator|.
 struct bitwise_or_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>(a | b);
   }
@@ -176,7 +183,7 @@ struct bitwise_or_t {
 
 /// a ^ b for integers and bool; std::byte and user types by their operator^.
 struct bitwise_xor_t {
-  template <std::integral Element>
+  template <detail::integer Element>
   constexpr Element operator()(const Element& a, const Element& b) const noexcept {
     return static_cast<Element>(a ^ b);
   }

@@ -43,7 +43,7 @@ constexpr bool says_it_commutes() {
 /// operators.
 template <class Element, class Op>
 inline constexpr bool is_exact =
-    builtin_tag<library_operator<Op>> != 0 && (std::integral<Element> || std::same_as<Element, std::byte>);
+    builtin_tag<library_operator<Op>> != 0 && (integer<Element> || std::same_as<Element, std::byte>);
 template <class Element, class Op>
 void fold(const void* op, const std::byte* left, const std::byte* right, std::byte* out, std::size_t bytes) {
   chorale::combine<Element>(left, right, out, bytes / sizeof(Element), *static_cast<const Op*>(op));
