@@ -1,6 +1,13 @@
 // Everything: the communicator, the transports and the algorithms.
 #pragma once
 
+// One line instead of thousands of consequences.
+#if __cplusplus < 202002L
+#error "Chorale needs C++20: compile with -std=c++20 or -std=gnu++20"
+#elif !defined(__cpp_exceptions)
+#error "Chorale reports errors by exceptions: compile without -fno-exceptions"
+#else
+
 // IWYU pragma: begin_exports
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/every_algorithm.hpp>
@@ -15,6 +22,7 @@
 #include <chorale/core/operators.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
+#include <chorale/core/version.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/plan.hpp>
 #include <chorale/registered_array.hpp>
@@ -28,3 +36,5 @@
 #include <chorale/transport/ud_rdma.hpp>
 #include <chorale/window.hpp>
 // IWYU pragma: end_exports
+
+#endif

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Each *.cpp here must compile, and with -DSHOULD_FAIL must not, saying what its `// expect: phrase` lines say.
 
+A case with a line `// with: FLAGS` must only not compile with these flags, and say nothing else.
+
 Usage: run_cases.py BUILD [FOLDER]. The compiler and flags are the build's. Exit status 1 if a case fails.
 """
 import concurrent.futures
@@ -13,6 +15,7 @@ import tempfile
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import compile_command, precompile  # noqa: E402
 
+WITH = re.compile(r"^\s*// with: (.*\S)\s*$", re.MULTILINE)
 EXPECT = re.compile(r"^\s*// expect: (.*\S)\s*$", re.MULTILINE)
 # Most cases begin with it: it is compiled once.
 COMMON = "#include <chorale/communicator.hpp>\n"
@@ -37,12 +40,15 @@ def check(command, folder, case):
     expected = EXPECT.findall(case.read_text(encoding="utf-8"))
     if not expected:
         return "has no line `// expect: phrase`"
-    compiles, said = compile_case(command, folder, case)
+    flags = WITH.findall(case.read_text(encoding="utf-8"))
+    compiles, said = compile_case(command, folder, case) if not flags else (True, "")
     if not compiles:
         return f"must compile without SHOULD_FAIL and does not:\n{said}"
-    compiles, said = compile_case(command, folder, case, "-DSHOULD_FAIL")
+    compiles, said = compile_case(command, folder, case, *(flags[0].split() if flags else ["-DSHOULD_FAIL"]))
     if compiles:
-        return "must not compile with SHOULD_FAIL and does"
+        return f"must not compile with {flags[0] if flags else 'SHOULD_FAIL'} and does"
+    if flags and said.count("error:") != len(expected):
+        return f"says more than what is expected:\n{said[:2000]}"
     # The compiler quotes the source; the expectation itself must not count as its answer.
     spoken = plain("\n".join(line for line in said.splitlines() if "// expect: " not in line))
     missing = [phrase for phrase in expected if plain(phrase) not in spoken]

@@ -11,6 +11,7 @@ PLACES = {
     "CHANGELOG.md": r"^## (\S+) \(\d{4}-\d\d-\d\d\)$",
     "debian/changelog": r"\Achorale \((\S+)-\d+\) ",
 }
+HEADER = "include/chorale/core/version.hpp"
 
 
 def first(path, pattern):
@@ -23,6 +24,7 @@ def first(path, pattern):
 
 def main():
     named = {path: first(path, pattern) for path, pattern in PLACES.items()}
+    named[HEADER] = ".".join(first(HEADER, rf"^#define CHORALE_VERSION_{part} (\d+)$") for part in ("MAJOR", "MINOR", "PATCH"))
     wrong = [f"{path} says version {version}" for path, version in named.items()] if len(set(named.values())) != 1 else []
     version = named["meson.build"]
     if not re.fullmatch(r"\d+\.\d+\.\d+", version):
