@@ -3,7 +3,7 @@
 
 Installed: the build is installed into a temporary folder, and a program outside the tree is built against it and run. That of the way
 `examples` is one of the installed examples, built by what is installed beside it; the installed pages are looked at, too.
-As a subproject of Meson: only configured, since what is asked is which targets it brings along.
+As a subproject of Meson, or fetched by CMake: only configured, since what is asked is which targets it brings along.
 """
 import argparse
 import json
@@ -118,6 +118,40 @@ executable('consumer', 'main.cpp', dependencies : chorale)
 """
 
 
+FETCHED = """cmake_minimum_required(VERSION 3.19)
+project(outside CXX)
+include(FetchContent)
+FetchContent_Declare(chorale SOURCE_DIR "{tree}")
+FetchContent_MakeAvailable(chorale)
+add_executable(consumer main.cpp)
+target_link_libraries(consumer PRIVATE chorale::chorale)
+"""
+# What the library consists of.
+PARTS = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "soft-layout-version"}
+
+
+def targets_in(options, build):
+    """Names of the targets of a build of Meson, less parts of the library."""
+    said = subprocess.run([options.meson, "introspect", "--targets", str(build)], check=True, text=True,
+                          stdout=subprocess.PIPE)
+    return sorted({target["name"] for target in json.loads(said.stdout)} - PARTS)
+
+
+def as_fetched(options, work):
+    """By CMake's FetchContent: the library alone, which Meson builds before the program."""
+    (work / "CMakeLists.txt").write_text(FETCHED.format(tree=ROOT))
+    shutil.copy(HERE / "consumer" / "main.cpp", work)
+    build = work / "build"
+    run(["cmake", "-G", "Ninja", "-S", str(work), "-B", str(build), f"-DCMAKE_CXX_COMPILER={options.cxx}"])
+    run(["cmake", "--build", str(build), "--target", "chorale_by_meson-configure"])
+    found = targets_in(options, find(build, "by-meson"))
+    if found != ["chorale"]:
+        sys.exit(f"fetched by CMake there are the targets {found}, not the library alone")
+    plan = subprocess.run(["ninja", "-C", str(build), "-n", "consumer"], check=True, text=True, stdout=subprocess.PIPE).stdout
+    if not 0 <= plan.find("build step for 'chorale_by_meson'") < plan.find("Linking CXX executable consumer"):
+        sys.exit(f"the library is not built before the program:\n{plan}")
+
+
 def targets_as_subproject(options, work, wanted):
     """Names of the targets that another project gets that has Chorale as its subproject."""
     outside = work / f"outside{len(wanted)}"
@@ -131,16 +165,13 @@ def targets_as_subproject(options, work, wanted):
     # Nothing installed is taken instead.
     run([options.meson, "setup", "--force-fallback-for", "chorale",
          str(outside / "build"), str(outside)], env=environment)
-    said = subprocess.run([options.meson, "introspect", "--targets", str(outside / "build")], check=True, text=True,
-                          stdout=subprocess.PIPE)
-    return sorted(target["name"] for target in json.loads(said.stdout))
+    return targets_in(options, outside / "build")
 
 
 def as_subproject(options, work):
     """The library alone, of its parts and what they are made of, and what is asked for."""
-    parts = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "soft-layout-version"}
     for wanted, expected in ((), ["chorale", "consumer"]), (("examples=true",), ["01_hello", "chorale", "consumer"]):
-        found = [name for name in targets_as_subproject(options, work, wanted) if name not in parts]
+        found = targets_as_subproject(options, work, wanted)
         kept = [name for name in found if name in expected or not wanted]
         if kept != expected:
             sys.exit(f"as a subproject with options {wanted} there are the targets {found}, not {expected}")
@@ -148,28 +179,29 @@ def as_subproject(options, work):
 
 WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake, "examples": by_examples}
 # The program without which a way cannot be tried.
-NEEDS = {"examples": "cmake"}
+NEEDS = {"examples": "cmake", "fetched": "cmake"}
+ONLY_CONFIGURED = {"subproject": as_subproject, "fetched": as_fetched}
 
 
 def main():
     """Installs, builds, runs; the temporary folder goes in any case."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("way", choices=[*WAYS, "subproject"])
+    parser.add_argument("way", choices=[*WAYS, *ONLY_CONFIGURED])
     parser.add_argument("--meson", required=True)
     parser.add_argument("--build", required=True)
     parser.add_argument("--prefix", required=True)
     parser.add_argument("--cxx-flags", default="")
     options = parser.parse_args()
     needed = NEEDS.get(options.way, options.way)
-    if options.way in WAYS and shutil.which(needed) is None:
+    if needed != "subproject" and shutil.which(needed) is None:
         print(f"skipped: {needed} is not installed")
         sys.exit(SKIPPED)
     options.cxx = compile_command(options.build)[0][0]
 
     with tempfile.TemporaryDirectory(prefix="chorale-install-") as folder:
         work = pathlib.Path(folder)
-        if options.way == "subproject":
-            as_subproject(options, work)
+        if options.way in ONLY_CONFIGURED:
+            ONLY_CONFIGURED[options.way](options, work)
             return
         destination = work / "destination"
         run([options.meson, "install", "-C", options.build, "--quiet", "--destdir", str(destination)])
