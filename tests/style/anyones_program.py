@@ -34,7 +34,7 @@ def names_of_others(include):
     """The text that comes before the program: what headers include of others, who have such names too, and the macros."""
     names = installed(include)
     others = {name for header in names for _, name, _ in includes(include / header)} - set(names)
-    return "".join([f"#include <{name}>\n" for name in ("complex.h", *sorted(others))] +
+    return "".join([f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in ("complex.h", *sorted(others))] +
                    [f"#undef {name}\n#define {name} {name} is a macro\n" for name in MACROS])
 
 

@@ -1,0 +1,137 @@
+// A program that uses MPI and Chorale: groups of several MPI communicators, calls of both in turn, errors.
+// The argument is what it tries; it prints one line on rank 0 of MPI_COMM_WORLD if all is right.
+#include <chrono>
+#include <cstdio>
+#include <mpi.h>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <chorale/bootstrap/mpi.hpp>
+#include <chorale/chorale.hpp>
+
+namespace {
+
+using chorale::bootstrap::mpi;
+
+void expect(bool is_right, const std::string& what) {
+  if (!is_right) throw std::runtime_error(what);
+}
+
+template <class Action>
+void refuses(chorale::errc code, const std::string& words, Action&& action) {
+  try {
+    action();
+  } catch (const chorale::error& e) {
+    expect(e.code() == code && std::string{e.what()}.find(words) != std::string::npos, e.what());
+    return;
+  }
+  throw std::runtime_error("it is not refused: " + words);
+}
+
+/// Compares the sums that both libraries make of the same numbers, again and again in turn.
+template <class Communicator>
+void compare(MPI_Comm there, Communicator& comm) {
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(there, &rank);
+  MPI_Comm_size(there, &size);
+  expect(comm.rank() == rank && comm.size() == size, "another rank or size than MPI's");
+  expect(comm.launched().find("an MPI communicator of " + std::to_string(size)) == 0, comm.launched());
+  for (int round = 0; round < 20; ++round) {
+    std::vector<long> mine(static_cast<std::size_t>(1 + 997 * round));
+    for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = rank * 7919 + static_cast<long>(i) + round;
+    std::vector<long> by_mpi(mine.size());
+    std::vector<long> by_chorale(mine.size());
+    MPI_Allreduce(mine.data(), by_mpi.data(), static_cast<int>(mine.size()), MPI_LONG, MPI_SUM, there);
+    comm.allreduce(mine, by_chorale, chorale::sum);
+    expect(by_mpi == by_chorale, "round " + std::to_string(round) + ": other sums than MPI's");
+  }
+}
+
+void in_turn() {
+  chorale::communicator<> all{mpi{MPI_COMM_WORLD}};
+  compare(MPI_COMM_WORLD, all);
+  // Reversed order, and a group of its own for each parity.
+  MPI_Comm turned = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, -all.rank(), &turned);
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, all.rank() % 2, all.rank(), &half);
+  {
+    chorale::communicator<chorale::transport::ud> reversed{mpi{turned}};
+    compare(turned, reversed);
+    mpi group{half};
+    chorale::communicator<> first{group};
+    chorale::communicator<> second{group};
+    compare(half, first);
+    compare(half, second);
+  }
+  MPI_Comm_free(&turned);
+  MPI_Comm_free(&half);
+  compare(MPI_COMM_WORLD, all);
+}
+
+void refusals() {
+  refuses(chorale::errc::invalid_argument, "MPI_COMM_NULL", [] { const mpi none{MPI_COMM_NULL}; });
+  std::thread{[] {
+    refuses(chorale::errc::misuse, "MPI_THREAD_SERIALIZED", [] { const mpi other{MPI_COMM_WORLD}; });
+  }}.join();
+  int rank = 0;
+  int size = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (size < 2) return;
+  MPI_Comm half = MPI_COMM_NULL;
+  MPI_Comm both = MPI_COMM_NULL;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - rank % 2, 0, &both);
+  refuses(chorale::errc::invalid_argument, "MPI_Intercomm_merge", [&] { const mpi two{both}; });
+  MPI_Comm_free(&both);
+  MPI_Comm_free(&half);
+}
+
+/// Rank 0 does not come to the exchange. MPI cannot end well after that.
+void late() {
+  mpi group{MPI_COMM_WORLD};
+  if (group.rank() != 0)
+    refuses(chorale::errc::bootstrap_failed, "before the deadline",
+            [&] { group.exchange({}, std::chrono::milliseconds{50}); });
+  MPI_Barrier(MPI_COMM_WORLD);
+  if (group.rank() == 0) {
+    std::puts("all right: late");
+    std::fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const std::string what = argc > 1 ? argv[1] : "";
+  try {
+    if (what == "uninitialized") {
+      refuses(chorale::errc::misuse, "call MPI_Init", [] { const mpi early{MPI_COMM_WORLD}; });
+      std::puts("all right: uninitialized");
+      return 0;
+    }
+    std::optional<chorale::communicator<>> kept;
+    MPI_Init(&argc, &argv);
+    int rank = 0;
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (what == "turns") in_turn();
+    if (what == "refusals") refusals();
+    if (what == "late") late();
+    if (what == "outlives") kept.emplace(mpi{MPI_COMM_WORLD});
+    MPI_Finalize();
+    if (kept) expect(kept->allreduce(1, chorale::sum) == kept->size(), "a wrong sum after MPI_Finalize");
+    refuses(chorale::errc::misuse, "has been finalized", [] { const mpi over{MPI_COMM_WORLD}; });
+    if (rank == 0) std::printf("all right: %s\n", what.c_str());
+    return 0;
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "%s: %s\n", what.c_str(), e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Runs a program that uses MPI and Chorale by each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
+
+Without that MPI and its headers it is skipped (77), with the reason.
+"""
+import argparse
+import os
+import pathlib
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "multirank")]
+import launch  # noqa: E402
+from project_compiler import compile_command  # noqa: E402
+
+# Package of pkg-config, Debian packages, launcher.
+MPIS = {"openmpi": ("ompi-cxx", "openmpi-bin libopenmpi-dev"), "mpich": ("mpich", "mpich libmpich-dev")}
+# What the program tries, on how many ranks.
+RUNS = [("uninitialized", 1), ("turns", 1), ("turns", 2), ("turns", 5), ("refusals", 1), ("refusals", 3), ("late", 3), ("outlives", 4)]
+SKIPPED = 77
+SECONDS = 120
+
+
+def launcher(name):
+    """The words that start ranks, or None."""
+    if name == "openmpi":
+        return launch.mpirun()
+    return ["mpiexec.hydra"] if shutil.which("mpiexec.hydra") else None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("mpi", choices=MPIS)
+    options = parser.parse_args()
+    package, packages = MPIS[options.mpi]
+    start = launcher(options.mpi)
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs", package], capture_output=True, text=True, check=False)
+    if start is None or flags.returncode != 0:
+        print(f"skipped: {options.mpi} is not here ({packages}; tools/install-dependencies --ci)")
+        sys.exit(SKIPPED)
+    command, folder = compile_command(options.build)
+    # MPI's headers are not ours to mend.
+    words = [word.replace("-I", "-isystem", 1) if word.startswith("-I") else word for word in shlex.split(flags.stdout)]
+    library = (options.build / "lib").resolve()
+    with tempfile.TemporaryDirectory(prefix="chorale-mpi-") as work:
+        program = os.path.join(work, "beside_mpi")
+        subprocess.run([*command, "-O0", str(HERE / "beside_mpi.cpp"), "-o", program, *words, f"-L{library}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library}"],
+                       cwd=folder, check=True)
+        environment = dict(os.environ, CHORALE_DEVICE="soft0", CHORALE_SOFT_FABRIC=f"beside-mpi-{os.getpid()}")
+        failed = 0
+        for what, ranks in RUNS:
+            status, output = launch.run([*start, "-n", str(ranks), program, what], SECONDS, environment)
+            is_right = (status == 0) != (what == "late") and output.count("all right: " + what) == 1
+            print(f"{'ok' if is_right else 'FAIL'}: {what} on {ranks} ranks" + ("" if is_right else f", status {status}:\n{output}"), flush=True)
+            failed += not is_right
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()
