@@ -270,9 +270,8 @@ registration_cache::entry& registration_cache::table::make(std::uintptr_t first,
       // Pinned memory is scarce: evict unused cached registrations first.
       if (e.code() == std::errc::not_enough_memory && evict_one()) continue;
       throw error(e.code(), e.reason() +
-                                "; calls use a copy of memory that the device does not register, but a "
-                                "window's get needs other "
-                                "memory. If the device does not register the copy either, set "
+                                "; calls and windows use a copy of memory that the device does not "
+                                "register. If the device does not register the copy either, set "
                                 "CHORALE_ZERO_COPY_BYTES=1099511627776 (over rc_send_receive "
                                 "CHORALE_SEND_RECEIVE_LONG=rendezvous) on all ranks: then calls copy it "
                                 "through memory that the "

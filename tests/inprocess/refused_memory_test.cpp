@@ -103,22 +103,31 @@ TEST_CASE("memory that a device refuses is sent from and received into through b
   }
 }
 
-TEST_CASE("windows copy what they put from memory that the device refuses", "[baseline]") {
+TEST_CASE("windows copy what they put from and get into memory that the device refuses", "[baseline]") {
   if (left_out_in_virtual_time("sim0's profile is that of its machine")) return;
   const soft_test::variables set{refused_files};
   run_ranks<over_hybrid>(2, settings(), [](over_hybrid& comm) {
-    // More than fits the buffer for copies at first.
-    constexpr std::size_t bytes = 10'000;
-    const support::mapped_file file{bytes};
-    std::vector<std::byte> plain(bytes);
-    chorale::window<std::byte, over_hybrid> open{comm, std::span{plain}};
     const int other = 1 - comm.rank();
-    for (std::size_t i = 0; i < bytes; ++i) file.bytes()[i] = value(comm.rank(), bytes, i);
-    open.put(other, 0, std::span<const std::byte>{file.bytes()});
-    open.fence();
-    for (std::size_t i = 0; i < bytes; ++i)
-      expect(plain[i] == value(other, bytes, i), "byte " + std::to_string(i) + " was put wrong");
-    expect(comm.transport().registrations().refusals == 1, "no memory was refused");
+    std::uint64_t refusals = 0;
+    // Short memory is never registered; more than 1 MiB is copied in pieces.
+    for (const std::size_t bytes : {8U, 257U, 10'000U, 2'500'003U}) {
+      const support::mapped_file source{bytes};
+      const support::mapped_file returned{bytes};
+      std::vector<std::byte> plain(bytes);
+      chorale::window<std::byte, over_hybrid> open{comm, std::span{plain}};
+      for (std::size_t i = 0; i < bytes; ++i) source.bytes()[i] = value(comm.rank(), bytes, i);
+      open.put(other, 0, std::span<const std::byte>{source.bytes()});
+      open.fence();
+      open.get(other, 0, returned.bytes());
+      for (std::size_t i = 0; i < bytes; ++i) {
+        expect(plain[i] == value(other, bytes, i), "byte " + std::to_string(i) + " was put wrong");
+        expect(returned.bytes()[i] == value(comm.rank(), bytes, i),
+               "byte " + std::to_string(i) + " was got wrong");
+      }
+      open.fence();
+      if (bytes > 256) refusals += 2;
+      expect(comm.transport().registrations().refusals == refusals, "another number of refusals");
+    }
   });
   const auto refused = misuse::run<by_size>(2, misuse::settings(), [](by_size& comm) {
     const support::mapped_file file{4096};

@@ -44,6 +44,7 @@ class remote_parts {
 
   /// Starts writing `from`, which must not change until `flush(there.owner)`.
   void put(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
+    if (is_bounced(from.size())) return put_copy(there, offset, from);
     auto& held = under_way_[static_cast<std::size_t>(there.owner)];
     if (held.size() >= most_under_way) flush(there.owner);
     try {
@@ -55,9 +56,14 @@ class remote_parts {
   }
   /// The same for a copy of the bytes, which may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
-    const std::span<std::byte> place = room_for(from.size());
-    move_bytes(place, from);
-    finish(net_.put(there, offset, copies_->second, place, net_.core().calls().current()));
+    std::size_t at = 0;
+    do {
+      const auto part = from.subspan(at, std::min(most_copied, from.size() - at));
+      const std::span<std::byte> place = room_for(part.size());
+      move_bytes(place, part);
+      finish(net_.put(there, offset + at, copies_->second, place, net_.core().calls().current()));
+      at += part.size();
+    } while (at < from.size());
   }
   /// The same for one control word of this rank, which must not change until the flush, after all earlier
   /// puts.
@@ -67,8 +73,14 @@ class remote_parts {
     finish(net_.put(there, offset, control_, from, net_.core().calls().current()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
-    const auto local = net_.expose(into);
-    finish(net_.get(there, offset, local, into, net_.core().calls().current()));
+    if (is_bounced(into.size())) return get_copy(there, offset, into);
+    std::optional<held_memory> local;
+    try {
+      local.emplace(net_.expose(into));
+    } catch (const error&) {
+      return get_copy(there, offset, into);
+    }
+    finish(net_.get(there, offset, *local, into, net_.core().calls().current()));
   }
   void flush(int target) {
     finish(net_.make_visible(target, net_.core().calls().current()));
@@ -95,7 +107,7 @@ class remote_parts {
   /// be read later than `give_up`; as `flush`.
   void settle(int target, clock::time_point give_up) {
     if constexpr (!registers) return;
-    if (under_way_[static_cast<std::size_t>(target)].empty()) return;
+    if (under_way_[static_cast<std::size_t>(target)].empty() && copied_ == 0) return;
     // An awaitable is awaited once only, so each check makes a new flush.
     call_id look = net_.core().calls().current();
     look.parks = true;
@@ -109,6 +121,9 @@ class remote_parts {
  private:
   static constexpr std::size_t most_under_way = 256;
   static constexpr std::size_t copied_bytes = 4096;
+  static constexpr std::size_t most_copied = std::size_t{1} << 20;
+  /// Copying fewer bytes takes less time than finding the registration of their pages.
+  static constexpr std::size_t most_bounced = 256;
   /// Emulated puts copy their sources before `put` returns.
   static constexpr bool registers = registering_transport<Net>;
 
@@ -119,6 +134,20 @@ class remote_parts {
     throw error(e.code(), e.reason() +
                               "; memory that the device does not register is no window: use elements "
                               "that the window allocates, as chorale::window<T>{comm, count}");
+  }
+  [[nodiscard]] static constexpr bool is_bounced(std::size_t bytes) noexcept {
+    return registers && bytes != 0 && bytes <= most_bounced;
+  }
+  void get_copy(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
+    std::size_t at = 0;
+    do {
+      const auto part = into.subspan(at, std::min(most_copied, into.size() - at));
+      const std::span<std::byte> place = room_for(part.size());
+      finish(net_.get(there, offset + at, copies_->second, place, net_.core().calls().current()));
+      move_bytes(part, place);
+      copied_ -= part.size();
+      at += part.size();
+    } while (at < into.size());
   }
   /// Waits for an operation of the transport and returns its result.
   template <class Awaitable>
@@ -163,7 +192,7 @@ class remote_parts {
   held_memory control_;
   std::vector<std::vector<held_memory>> under_way_;                         ///< sources of puts, by target
   std::optional<std::pair<verbs::registered_buffer, held_memory>> copies_;  ///< of sources
-  std::size_t copied_ = 0;
+  std::size_t copied_ = 0;  ///< bytes of these that puts since the last flush of all ranks may still read
   std::optional<loopback> itself_;
   dependents::entry listed_;
 };
