@@ -31,8 +31,12 @@
 
 namespace chorale {
 
+/// The type of `any_rank`.
+struct any_rank_t {
+  explicit any_rank_t() = default;
+};
 /// Passed as `origin`: notifications from any rank.
-inline constexpr int any_rank = -1;
+inline constexpr any_rank_t any_rank{};
 
 /// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
 struct replace_t {
@@ -203,27 +207,20 @@ class window {
     put(target, offset, value);
     memory_->notify(target, id);
   }
-  /// Waits for `count` notifications `id` from `origin`, or from any ranks together (`any_rank`), and
-  /// consumes them.
+  /// Waits for `count` notifications `id` from `origin` and consumes them.
   void wait_notified(int origin, std::size_t id, std::uint64_t count = 1) {
-    check_id("wait_notified", id);
-    if (origin != any_rank) check_rank("wait_notified", origin);
-    memory_->wait(origin, [&] { return arrived(origin, id) >= count; });
-    const int first = origin == any_rank ? 0 : origin;
-    const int last = origin == any_rank ? memory_->size() - 1 : origin;
-    for (int r = first; r <= last && count > 0; ++r) {
-      const std::uint64_t part = std::min(count, memory_->notified(r, id));
-      memory_->take(r, id, part);
-      count -= part;
-    }
+    check_rank("wait_notified", origin);
+    wait_for(origin, id, count);
   }
+  /// The same, from any ranks together.
+  void wait_notified(any_rank_t, std::size_t id, std::uint64_t count = 1) { wait_for(all_ranks, id, count); }
   /// Number of notifications that have arrived and were not consumed. Gives way, as `request::test`, if none.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
-    check_id("notified", id);
-    if (origin != any_rank) check_rank("notified", origin);
-    memory_->progress_all();
-    return memory_->found(arrived(origin, id));
+    check_rank("notified", origin);
+    return count_notified(origin, id);
   }
+  /// The same, from any ranks together.
+  [[nodiscard]] std::uint64_t notified(any_rank_t, std::size_t id) { return count_notified(all_ranks, id); }
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
   template <class Op>
@@ -343,8 +340,25 @@ class window {
     check("get", target, offset, into);
     if (!into.empty()) memory_->get(target, offset * sizeof(Element), std::as_writable_bytes(into));
   }
+  static constexpr int all_ranks = -1;  ///< an `origin`, as `transport::remote_memory` takes it
+  void wait_for(int origin, std::size_t id, std::uint64_t count) {
+    check_id("wait_notified", id);
+    memory_->wait(origin, [&] { return arrived(origin, id) >= count; });
+    const int first = origin == all_ranks ? 0 : origin;
+    const int last = origin == all_ranks ? memory_->size() - 1 : origin;
+    for (int r = first; r <= last && count > 0; ++r) {
+      const std::uint64_t part = std::min(count, memory_->notified(r, id));
+      memory_->take(r, id, part);
+      count -= part;
+    }
+  }
+  [[nodiscard]] std::uint64_t count_notified(int origin, std::size_t id) {
+    check_id("notified", id);
+    memory_->progress_all();
+    return memory_->found(arrived(origin, id));
+  }
   [[nodiscard]] std::uint64_t arrived(int origin, std::size_t id) const noexcept {
-    if (origin != any_rank) return memory_->notified(origin, id);
+    if (origin != all_ranks) return memory_->notified(origin, id);
     std::uint64_t all = 0;
     for (int r = 0; r < memory_->size(); ++r) all += memory_->notified(r, id);
     return all;

@@ -26,17 +26,18 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   const std::vector<int> int_counts(counts.size());
   comm.reduce(data, out, 2);  // a root is no operator
   comm.allreduce(data, out, [](const std::string& a, const std::string&) { return a; });  // not of int
-  comm.scan(data, out, [](int& a, int& b) { return a += b; });  // it may change nothing
-  comm.reduce_scatter(data, out);                               // by which operator?
-  comm.iallreduce(data, chorale::sum).wait();                   // in place is said
-  static_cast<void>(comm.allreduce(data, chorale::sum));        // the same
-  comm.gather(number, out, 2);                                  // data or a root?
-  comm.exchange({chorale::to(data, data)}, {});                 // whose number?
-  comm.broadcast(data, chorale::sum);                           // an operator is no root
-  comm.broadcast(0, data);                                      // the other way round
-  comm.gatherv(data, out, int_counts);                          // of int
-  comm.gatherv(data, out, 0, counts);                           // the root before the counts
-  comm.allreduce(data, out, &larger);                           // which function?
+  comm.scan(data, out, [](int& a, int& b) { return a += b; });       // it may change nothing
+  comm.reduce_scatter(data, out);                                    // by which operator?
+  comm.iallreduce(data, chorale::sum).wait();                        // in place is said
+  static_cast<void>(comm.allreduce(data, chorale::sum));             // the same
+  comm.gather(number, out, 2);                                       // data or a root?
+  comm.exchange({chorale::to(chorale::undefined_color, data)}, {});  // neither a rank nor nobody
+  comm.exchange({chorale::to(data, data)}, {});                      // whose number?
+  comm.broadcast(data, chorale::sum);                                // an operator is no root
+  comm.broadcast(0, data);                                           // the other way round
+  comm.gatherv(data, out, int_counts);                               // of int
+  comm.gatherv(data, out, 0, counts);                                // the root before the counts
+  comm.allreduce(data, out, &larger);                                // which function?
 #else
   comm.reduce(data, out, chorale::sum, chorale::root{2});
   comm.allreduce(chorale::in_place, data, [](int a, int b) { return larger(a, b); });
@@ -45,6 +46,6 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   comm.broadcast(data, chorale::root{0});
   comm.gather(number, out, chorale::root{1});
   comm.gatherv(data, out, counts, {}, chorale::root{0});
-  comm.exchange({chorale::to(0, data)}, {});
+  comm.exchange({chorale::to(0, data), chorale::to(chorale::nobody, data)}, {});
 #endif
 }

@@ -197,7 +197,7 @@ void notifications(Comm& comm, std::uint64_t seed, int messages) {
   const std::span<const std::uint64_t> source{out};
   for (std::size_t i = 0; i < n; ++i) w.put_notify(right, i * length, source.subspan(i * length, length), 1);
   for (std::size_t i = 0; i < n; ++i) {
-    w.wait_notified(i % 2 == 0 ? left : chorale::any_rank, 1);
+    i % 2 == 0 ? w.wait_notified(left, 1) : w.wait_notified(chorale::any_rank, 1);
     for (const std::size_t k : {std::size_t{0}, length / 2, length - 1})
       expect(inbox[i * length + k] == seed + static_cast<unsigned>(left) * 1000000U + i * length + k,
              "a notification has come before its data");
@@ -279,6 +279,8 @@ void refusals(Comm& comm) {
   refused("exposes", [&] { w.accumulate(0, room, source, chorale::sum); });
   refused("made for 2", [&] { w.put_notify(0, 0, source, 2); });
   refused("made for 2", [&] { w.wait_notified(0, 7); });
+  refused("rank -1 is not in 0..", [&] { w.wait_notified(-1, 0); });
+  refused("rank -1 is not in 0..", [&] { static_cast<void>(w.notified(chorale::nobody, 0)); });
   chorale::window<std::uint8_t, Comm> small{comm, 1};
   refused("put: 256 is no number", [&] { small.put(0, 0, 256); });
   refused("put: -1 is no number", [&] { small.put_notify(0, 0, -1, 0); });

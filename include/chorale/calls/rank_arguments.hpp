@@ -11,6 +11,7 @@
 
 #include <chorale/calls/operand.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/neighbours.hpp>
 #include <chorale/core/root.hpp>
 
 namespace chorale::calls {
@@ -20,6 +21,7 @@ struct rank_number {
   int value;
   template <class Integer>
   constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit, to accept any integer
+  constexpr rank_number(nobody_t none) : value(none) {}
 
  private:
   template <class Integer>

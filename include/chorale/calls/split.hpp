@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <exception>
+#include <limits>
 #include <memory>
 #include <span>
 #include <string>
@@ -16,8 +17,13 @@
 
 namespace chorale {
 
+/// The type of `undefined_color`. It converts to a number that is no colour, so that both can be chosen
+/// between: `takes_part ? 0 : undefined_color`.
+struct undefined_color_t {
+  constexpr operator int() const noexcept { return std::numeric_limits<int>::min(); }
+};
 /// The colour of a rank that joins no part.
-inline constexpr int undefined_color = -1;
+inline constexpr undefined_color_t undefined_color{};
 
 namespace calls {
 
@@ -79,7 +85,7 @@ membership_choice choice_of_color(const Caller& on, int color, int key) {
   if (color < 0 && color != undefined_color)
     on.arguments().reject("split",
                           "colour " + std::to_string(color) +
-                              " is negative; chorale::undefined_color (-1) is for a rank that is in no part");
+                              " is negative; chorale::undefined_color is for a rank that is in no part");
   return {.color = color, .key = key};
 }
 

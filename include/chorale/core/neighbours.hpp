@@ -8,8 +8,13 @@
 
 namespace chorale {
 
-/// In place of a rank: sends to it and receives from it are ignored.
-inline constexpr int nobody = -1;
+/// The type of `nobody`. It converts to a number that is no rank, so that both can be chosen between:
+/// `rank > 0 ? rank - 1 : nobody`.
+struct nobody_t {
+  constexpr operator int() const noexcept { return -1; }
+};
+/// In place of the peer of a message: sends to it and receives from it are ignored.
+inline constexpr nobody_t nobody{};
 
 /// A message to rank `peer`, which may be this rank.
 struct outgoing {
