@@ -5,7 +5,7 @@
 
 BASE and NEW are commits; without NEW it is this tree as it is, what is not committed included: leave it alone meanwhile. The files of a
 commit are written to a folder of its own below FOLDER (build/count), and its library is built there with -O3 -DNDEBUG, then
-tools/measuring/counted/calls.cpp of this tree with that commit's headers. What is built stays, so that the next count is quick: BASE takes some
+tools/measuring/counted/calls.cpp of that commit. What is built stays, so that the next count is quick: BASE takes some
 minutes once, less with CXX="ccache g++".
 
 The program runs under callgrind, both ranks on one core; a figure is the mean of a call of both ranks together, the least of N runs (3), since

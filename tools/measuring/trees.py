@@ -38,9 +38,11 @@ def built(tree, release):
 
 
 def linked(tree, library, program, source, *options):
-    """A program of a file below counted/, with the headers of a tree and its library, made anew only where it has to be."""
-    source = COUNTED / source
-    needs = [source, COUNTED / "counting.hpp", library, *(tree / "include").rglob("*.hpp")]
+    """A program of a file below counted/, of the tree itself, since calls may be spelt otherwise, with its headers and library; made anew only where
+    it has to be."""
+    own = tree / COUNTED.relative_to(ROOT) / source
+    source = own if own.exists() else COUNTED / source
+    needs = [source, source.parent / "counting.hpp", library, *(tree / "include").rglob("*.hpp")]
     if not program.exists() or program.stat().st_mtime < max(file.stat().st_mtime for file in needs):
         call(*shlex.split(os.environ.get("CXX", "g++")), "-std=c++20", "-O2", "-DNDEBUG", *options, f"-I{tree / 'include'}", source, "-o", program,
              f"-L{library.parent}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library.parent}")
