@@ -204,8 +204,9 @@ std::vector<setting> make_settings() {
              "hard limit of a wait in milliseconds; 0: none"),
       number("CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes, {256, 1 << 20},
              "one block of a mailbox in bytes, 16 of them for the trailer"),
-      number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
-             "blocks of a mailbox in each direction of a connection"),
+      optional_number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
+                      "16; on soft0 as many as 4 MiB a rank take, up to 256",
+                      "blocks of a mailbox in each direction of a connection; the same on all ranks"),
       optional_number(
           "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
           "65536; as measured if cores copy (soft0) and each rank has one",

@@ -38,7 +38,7 @@ datagram_buffers of_streams(std::int64_t ranks, int mtu_bytes, std::int64_t send
 std::int64_t inbox_bytes(const config& c) noexcept {
   const auto block = static_cast<std::int64_t>(c.block_bytes);
   const std::int64_t room = up_to(block, 16);
-  return 128 + static_cast<std::int64_t>(c.blocks) * (up_to(room, 64) + (room % page == 0 ? 64 : 0));
+  return 128 + static_cast<std::int64_t>(c.least_blocks()) * (up_to(room, 64) + (room % page == 0 ? 64 : 0));
 }
 constexpr std::int64_t slab = 8;
 std::int64_t slabs(std::int64_t peers) noexcept {

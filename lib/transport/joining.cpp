@@ -198,7 +198,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
 
   group_terms& terms = mine_->terms;
   terms.messages.block_bytes = settings.block_bytes;
-  terms.messages.blocks = settings.blocks;
+  terms.messages.blocks = settings.blocks ? *settings.blocks : message_terms::unset;
   terms.messages.zero_copy_bytes = settings.zero_copy_bytes.value_or(message_terms::unset);
   terms.messages.alltoall_zero_copy_bytes =
       settings.alltoall_zero_copy_bytes.value_or(terms.messages.zero_copy_bytes);

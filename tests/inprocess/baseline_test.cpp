@@ -193,7 +193,7 @@ chorale::task<> send_and_forge(rc_send_receive& net, chorale::call_id now, const
   co_await net.send(1, now, std::as_bytes(std::span{&w, 1}));
   const mailbox_layout ring{
       net.block_bytes() + sizeof(matched_mailbox::message_header) + sizeof(mailbox_trailer),
-      net.settings().blocks};
+      net.settings().least_blocks()};
   const mailbox_trailer trailer{second.bytes, 0, 0, second.count};
   std::vector<std::byte> text(sizeof second.header + 8 + sizeof trailer);
   std::memcpy(text.data(), &second.header, sizeof second.header);

@@ -20,9 +20,17 @@ using chorale::model::resources;
 
 namespace {
 
+/// With as many blocks as on an adapter.
+chorale::config as_on_adapters() {
+  auto c = settings();
+  c.blocks = chorale::config::usual_blocks;
+  return c;
+}
+
 template <class Transport, class Expected>
 void check(int size, Expected&& expected) {
-  run_ranks<chorale::communicator<Transport, chorale::alltoall::direct>>(size, settings(), [&](auto& comm) {
+  const auto c = as_on_adapters();
+  run_ranks<chorale::communicator<Transport, chorale::alltoall::direct>>(size, c, [&](auto& comm) {
     std::vector<word> out(static_cast<std::size_t>(size), 7);
     std::vector<word> in(out.size());
     for (int i = 0; i < 60; ++i) comm.alltoall(std::span<const word>{out}, std::span{in});
@@ -48,7 +56,7 @@ void check(int size, Expected&& expected) {
 }  // namespace
 
 TEST_CASE("resources are what the formula says", "[resources]") {
-  const auto c = settings();
+  const auto c = as_on_adapters();
   for (const int n : {2, 5, 9, 17}) {
     check<chorale::transport::rc>(n, [&](int) { return chorale::model::resources_of_rc(n, n - 1, c); });
     check<chorale::transport::ud>(n, [&](int mtu) { return chorale::model::resources_of_ud(n, mtu); });

@@ -39,8 +39,10 @@ chorale::config straight() {
 
 TEST_CASE("the result of an allreduce acknowledges the blocks of its operands", "[trees]") {
   constexpr int calls = 160;
+  auto c = settings();
+  c.blocks = 16;
   std::vector<std::uint64_t> notifications(4);
-  run_ranks<tree<3>>(4, settings(), [&](auto& comm) {
+  run_ranks<tree<3>>(4, c, [&](auto& comm) {
     const auto& mailbox = comm.transport().parts().mailbox();
     const std::uint64_t before = mailbox.notifications();
     std::uint64_t s = seed();

@@ -145,7 +145,7 @@ TEST_CASE("When many ranks die at once with full mailboxes, the others learn it"
             int value = 0;
             comm.broadcast(value, chorale::root{0});
             sim::compute(2s);
-            for (std::uint32_t i = 0; i < settings.blocks; ++i) comm.broadcast(value, chorale::root{0});
+            for (std::uint32_t i = 0; i < *settings.blocks; ++i) comm.broadcast(value, chorale::root{0});
             // No completion is polled before all have come.
             sim::compute(60s);
             comm.barrier();

@@ -106,7 +106,8 @@ TEST_CASE("config: an empty environment gives the documented defaults, and they 
   CHECK_FALSE(c.on_stall);
   CHECK(c.deadline == std::chrono::seconds{0});
   CHECK(c.block_bytes == 8256);
-  CHECK(c.blocks == 16);
+  CHECK_FALSE(c.blocks.has_value());
+  CHECK(c.least_blocks() == 16);
   CHECK_FALSE(c.zero_copy_bytes.has_value());
   CHECK(c.zero_copy_from(0) == 65536);
   CHECK(c.zero_copy_from(20480) == 20480);

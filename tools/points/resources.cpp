@@ -97,6 +97,8 @@ void print_resources(const char* transport, std::int64_t ranks, const resources&
 void show_resources(std::vector<int> sizes, const std::string& json) {
   auto settings = chorale::config::from_environment();
   if (settings.device.empty()) settings.device = "soft0";
+  // As many as on an adapter.
+  settings.blocks = settings.least_blocks();
   constexpr int mtu = 4096;
   // Under a launcher the processes of the job are the ranks, and their number is the only group size.
   chorale::bootstrap::pmix launch;

@@ -133,8 +133,12 @@ struct config {
   /// Size of one mailbox block in bytes, including its trailer of 16 bytes. Blocks are spaced at the next
   /// multiple of 64. The default holds a message of 8 KiB.
   std::size_t block_bytes = 8256;
-  /// Mailbox blocks in each direction of a connection.
-  std::uint32_t blocks = 16;
+  /// Mailbox blocks in each direction of a connection. The same on all ranks. Unset: `usual_blocks`, and more
+  /// between ranks on `soft0`, as `transport::rdma_mailbox::blocks_for` says.
+  std::optional<std::uint32_t> blocks;
+  static constexpr std::uint32_t usual_blocks = 16;
+  /// The number in effect; where there are more, messages may rely on this many.
+  [[nodiscard]] std::uint32_t least_blocks() const noexcept { return blocks.value_or(usual_blocks); }
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies

@@ -71,7 +71,7 @@ class assembled {
   /// How the group was started.
   [[nodiscard]] const std::string& launched() const noexcept { return core().launched(); }
   /// Maximum number of messages of one sender that a receiver holds before it releases one.
-  [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().blocks; }
+  [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().least_blocks(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }

@@ -42,7 +42,7 @@ void arrival_of_ghost::release() noexcept {
   const int to = message_->to();
   in.messages().end(lane.messages.pop());
   ++lane.freed;
-  if (lane.freed - lane.acknowledged < in.settings().blocks / 2) return;
+  if (lane.freed - lane.acknowledged < in.settings().least_blocks() / 2) return;
   lane.acknowledged = lane.freed;
   auto& back = in.post(to, from, flight::kind::notification, word_bytes, true);
   back.value = lane.acknowledged;

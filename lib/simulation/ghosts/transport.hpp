@@ -29,7 +29,7 @@ class transport {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return in_.size(); }
   [[nodiscard]] std::size_t block_bytes() const noexcept;
-  [[nodiscard]] std::size_t blocks() const noexcept { return settings().blocks; }
+  [[nodiscard]] std::size_t blocks() const noexcept { return settings().least_blocks(); }
   [[nodiscard]] frame_arena& frames() noexcept { return in_.frames(rank_); }
   template <class S>
   [[nodiscard]] S& state() {

@@ -58,6 +58,11 @@ std::uint32_t send_depth(const device_port& port) {
       std::clamp(port.device().attributes().max_qp_wr, 1, static_cast<int>(queue_depth))));
 }
 
+/// Memory that is registered at once: for eight inboxes, or for those of all peers if they are large.
+std::size_t slab_bytes(std::size_t inbox, int ranks) {
+  return inbox * (8 * inbox <= 2U << 20 ? 8U : static_cast<unsigned>(std::clamp(ranks - 1, 1, 8)));
+}
+
 /// The number of the last request in each half of the queue has none of these bits set.
 std::uint32_t bits_within_half(std::uint32_t depth) {
   return std::max(depth / 2, 1U) - 1;
@@ -92,8 +97,8 @@ connections::options with_words(connections::options o, const endpoint& owner, c
   o.announced_writes = o.posts_receives && !keeps_order(owner, over);
   if (!o.announced_writes || o.receive_bytes > cache_line_bytes) return o;
   o.receive_bytes = std::max(o.receive_bytes, sizeof(std::uint64_t));
-  const std::size_t wanted =
-      (owner.settings().blocks + words_for_each_peer) * static_cast<std::size_t>(owner.size());
+  const auto ranks = static_cast<std::size_t>(owner.size());
+  const std::size_t wanted = ranks * (o.inbox_messages + words_for_each_peer);
   o.receives = static_cast<std::uint32_t>(std::clamp<std::size_t>(wanted, 64, 4096));
   return o;
 }
@@ -121,7 +126,7 @@ connections::connections(endpoint& owner, const device_port& over, connection_us
       user_(&user),
       options_(with_words(o, owner, over)),
       connect_kind_(kinds_of(number)),
-      pool_(over.domain(), 8 * o.inbox_bytes,
+      pool_(over.domain(), slab_bytes(o.inbox_bytes, owner.size()),
             IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
       receives_(over.device(), over.domain(),
                 {owner.size(), options_.receives, options_.receive_bytes, o.posts_receives}),

@@ -31,7 +31,7 @@ std::size_t payload_bytes(const config& settings) noexcept {
              : std::min(room, settings.send_receive_eager_bytes);
 }
 eager_ring ring_of(const config& settings) noexcept {
-  return {payload_bytes(settings) + sizeof(matched_mailbox::message_header), settings.blocks};
+  return {payload_bytes(settings) + sizeof(matched_mailbox::message_header), settings.least_blocks()};
 }
 /// Distance of staging blocks: payloads begin on a 16-byte boundary, and blocks have separate cache lines.
 std::size_t stride(const config& settings) noexcept {
@@ -46,8 +46,8 @@ matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const co
     : links_(&links),
       payload_bytes_(transport::payload_bytes(settings)),
       stride_(stride(settings)),
-      blocks_(settings.blocks),
-      credits_(links, settings.blocks),
+      blocks_(settings.least_blocks()),
+      credits_(links, settings.least_blocks()),
       senders_(links.owner().size()),
       posted_(std::make_unique<posted_messages>(*this, links, memory, settings)) {
   if (settings.send_receive_eager == eager_policy::rdma_write)
@@ -56,12 +56,13 @@ matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const co
 
 matched_mailbox::~matched_mailbox() = default;
 
-connections::options matched_mailbox::needs(const config& settings, int ranks) noexcept {
+connections::options matched_mailbox::needs(const device_port&, const config& settings, int ranks) noexcept {
   const bool by_write = settings.send_receive_eager == eager_policy::rdma_write;
   const auto receives =
-      static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.blocks) + other_receives);
+      static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.least_blocks()) + other_receives);
   return {.limit = settings.connections,
           .inbox_bytes = by_write ? ring_of(settings).inbox_bytes() : mailbox_layout::blocks_offset,
+          .inbox_messages = settings.least_blocks(),
           .message_bytes = stride(settings),
           .receive_bytes =
               by_write ? in_cache_lines(sizeof(message_header) + sizeof(clear_to_send)) : stride(settings),

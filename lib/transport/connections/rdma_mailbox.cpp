@@ -13,9 +13,9 @@ namespace chorale::transport {
 
 rdma_mailbox::rdma_mailbox(connections& links, const config& settings)
     : links_(&links),
-      layout_{settings.block_bytes, settings.blocks},
-      credits_(links, settings.blocks),
-      shared_(std::make_unique<shared_staging>(links, layout_.message_bytes(), settings.blocks)),
+      layout_{settings.block_bytes, blocks_for(links.port(), settings, links.owner().size())},
+      credits_(links, layout_.blocks()),
+      shared_(std::make_unique<shared_staging>(links, layout_.message_bytes(), settings.least_blocks())),
       senders_(links.owner().size()) {}
 
 rdma_mailbox::~rdma_mailbox() = default;
@@ -24,10 +24,21 @@ void rdma_mailbox::shared_payload::end() const noexcept {
   staged_->close();
 }
 
-connections::options rdma_mailbox::needs(const config& settings, int ranks) noexcept {
-  const mailbox_layout layout{settings.block_bytes, settings.blocks};
+std::uint32_t rdma_mailbox::blocks_for(const device_port& over, const config& settings, int ranks) noexcept {
+  constexpr std::size_t bytes_for_all = std::size_t{4} << 20;
+  constexpr std::size_t most = 256;
+  if (settings.blocks || !over.device().is_soft()) return settings.least_blocks();
+  const std::size_t peers = static_cast<std::size_t>(std::max(ranks - 1, 1));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(bytes_for_all / peers / settings.block_bytes, config::usual_blocks, most));
+}
+
+connections::options rdma_mailbox::needs(const device_port& over, const config& settings,
+                                         int ranks) noexcept {
+  const mailbox_layout layout{settings.block_bytes, blocks_for(over, settings, ranks)};
   return {.limit = settings.connections,
           .inbox_bytes = layout.total_bytes(),
+          .inbox_messages = layout.blocks(),
           .message_bytes = layout.message_bytes(),
           .receives = static_cast<std::uint32_t>(std::clamp(4 * ranks, 64, 4096)),
           .inline_bytes = static_cast<std::uint32_t>(layout.message_bytes())};

@@ -49,7 +49,7 @@ streams::streams(endpoint& owner)
   o.ranks = owner.size();
   o.packet_bytes = owner.channel().room();
   o.block_bytes = block_bytes_;
-  o.blocks = owner.settings().blocks;
+  o.blocks = owner.settings().least_blocks();
   o.secret = unguessable_word();
   o.least_timeout =
       owner.oversubscribed() ? clock::duration{least_timeout_oversubscribed} : clock::duration{least_timeout};

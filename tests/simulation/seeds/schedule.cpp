@@ -59,7 +59,8 @@ planned_call draw_call(random_bits& random, int ranks, const chorale::config& se
   const bool fills_blocks = ranks <= 8 && !has_blocks && in_hundred(random, 15);
   std::size_t most = is_long ? 40'000 : ranks <= 16 ? 400 : 40;
   if (fills_blocks)
-    most = std::min<std::size_t>(4 * settings.blocks * settings.block_bytes / sizeof(std::uint64_t), 8'000);
+    most = std::min<std::size_t>(4 * settings.least_blocks() * settings.block_bytes / sizeof(std::uint64_t),
+                                 8'000);
   call.count = up_to(random, has_blocks || call.what == call_kind::window ? most / n + 1 : most);
   return call;
 }
@@ -193,7 +194,7 @@ std::string describe(const schedule& s) {
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "
       "eager {} by {}{}{}{}\n",
-      c.blocks, c.block_bytes, c.zero_copy_bytes.value(), c.connections,
+      c.least_blocks(), c.block_bytes, c.zero_copy_bytes.value(), c.connections,
       static_cast<int>(c.send_receive_long), c.send_receive_block_bytes, c.send_receive_eager_bytes,
       c.send_receive_eager == chorale::eager_policy::rdma_write ? "RDMA write" : "send",
       c.registration == chorale::registration_policy::automatic ? "" : ", registers each time",

@@ -50,9 +50,10 @@ class connections final : private connection_port {
   static constexpr std::uint32_t written_mark = 0x80000000U;
 
   struct options {
-    std::size_t limit = 0;           ///< as config::connections
-    std::size_t inbox_bytes = 0;     ///< memory that the peer writes, per connection
-    std::size_t message_bytes = 0;   ///< longest message that fits into the inbox or a receive
+    std::size_t limit = 0;             ///< as config::connections
+    std::size_t inbox_bytes = 0;       ///< memory that the peer writes, per connection
+    std::uint32_t inbox_messages = 0;  ///< messages of a peer that its inbox holds
+    std::size_t message_bytes = 0;     ///< longest message that fits into the inbox or a receive
     std::size_t receive_bytes = 0;   ///< bytes of one receive; 0 for receives that carry only immediate data
     std::uint32_t receives = 0;      ///< for all peers together, as in `receive_queue::options`
     bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts them

@@ -29,7 +29,7 @@ class rail final : private connection_user {
   /// references must outlive it. Settings: those of connections, mailbox and registration cache. @throws
   /// error as the verbs objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
-      : links_(owner, over, *this, Mailbox::needs(owner.settings(), owner.size()), number),
+      : links_(owner, over, *this, Mailbox::needs(over, owner.settings(), owner.size()), number),
         one_sided_(links_, owner.settings()),
         mailbox_(made(links_, one_sided_, owner.settings())),
         admits_(std::move(admits)) {}

@@ -68,7 +68,14 @@ class rdma_mailbox {
   ~rdma_mailbox();
 
   /// What it requires of connections.
-  static connections::options needs(const config& settings, int ranks) noexcept;
+  static connections::options needs(const device_port& over, const config& settings, int ranks) noexcept;
+  /// Blocks in each direction of a connection over that port: `config::blocks`. If that is unset, as many on
+  /// soft0 as 4 MiB a rank hold for all its peers, at most 256 for each: a core takes two to three times as
+  /// long to write into blocks whose lines the peer's core has read last and still holds as into blocks that
+  /// have come round after more than its caches hold, and where ranks share cores a sender gets further each
+  /// time that it has one. An adapter writes into the cache of the host, of which more blocks need more.
+  [[nodiscard]] static std::uint32_t blocks_for(const device_port& over, const config& settings,
+                                                int ranks) noexcept;
 
   /// Largest payload of one message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
