@@ -75,9 +75,11 @@ call_queue::~call_queue() {
   settle(*last, std::uncaught_exceptions() > exceptions_, "the communicator");
 }
 
-void call_queue::prepare(const call& what) {
+void call_queue::prepare(const call& what, std::uint32_t signature) {
   drain();
-  if (net_->calls().is_observed()) observe(what, false);
+  if (!net_->calls().is_observed()) return;
+  net_->failures().require_sound();
+  if (!net_->calls().observed().passes(signature)) observe(what, false);
 }
 
 void call_queue::observe(const call& what, bool is_nonblocking) {
@@ -118,7 +120,11 @@ void call_queue::end_observed(call_id now, const std::exception_ptr& failure) no
 void call_queue::rethrow_failure() {
   const std::exception_ptr why = net_->calls().labelled(std::current_exception());
   net_->failures().fail(why);
-  if (net_->calls().is_observed()) net_->calls().observed().end_all(why);
+  if (net_->calls().is_observed()) {
+    transport::observed_calls& observed = net_->calls().observed();
+    observed.catch_up(net_->calls().current());
+    observed.end_all(why);
+  }
   std::rethrow_exception(why);
 }
 

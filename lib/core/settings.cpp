@@ -292,6 +292,9 @@ std::vector<setting> make_settings() {
       number("CHORALE_TRACE_RECORDS", "trace_records", &config::trace_records, {1, 1'000'000'000},
              "most calls, waits and events that a rank writes of a communicator to its trace, 80 to "
              "160 bytes each"),
+      number("CHORALE_SAMPLING", "sampling", &config::sampling, {0, 1'000'000'000},
+             "nanoseconds: of calls that are alike and shorter than this, statistics and traces time about "
+             "one in this time, and count the others; 0: each is timed"),
       elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
                 "the launcher's job, else 'default'",
                 "soft0: name of the fabric; processes see each other within one"),

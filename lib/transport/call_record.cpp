@@ -41,8 +41,8 @@ void call_record::give(observed_calls* observed) noexcept {
   delete std::exchange(observed_, observed);
 }
 
-void call_record::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
-  if (observed_ != nullptr) observed_->ask(what, choice, name);
+void call_record::ask(operation what, const void* choice, model::last_choice (*last)(const void*)) noexcept {
+  if (observed_ != nullptr) observed_->ask(what, choice, last);
 }
 
 void call_record::tell_choice(std::string_view text) noexcept {

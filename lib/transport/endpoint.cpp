@@ -115,7 +115,7 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.device = ports_.front().chosen().device.name;
   who.host = members_->host_of(rank());
   who.launched = launched();
-  calls_.give(new observed_calls{calls_, std::move(who), [this] { return resent(); }});
+  calls_.give(new observed_calls{calls_, std::move(who), settings_.sampling, [this] { return resent(); }});
   auto own = standard_observers(settings_, calls_.observed().who());
   for (auto& one : own) calls_.observed().add(std::move(one));
   for (auto& one : process_observers()) calls_.observed().add(std::move(one));

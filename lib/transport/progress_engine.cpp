@@ -92,8 +92,12 @@ void progress_engine::end(watched_wait& w) noexcept {
   watchdog_->end(w);
 }
 
-void progress_engine::begin_observed() noexcept {
-  parts_.calls.observed().begin_wait();
+bool progress_engine::begin_observed() noexcept {
+  return parts_.calls.observed().begin_wait();
+}
+
+bool progress_engine::begin_long_observed(call_id now) noexcept {
+  return parts_.calls.is_observed() && parts_.calls.observed().begin_long_wait(now);
 }
 
 void progress_engine::end_observed(int peer, call_id now) noexcept {
@@ -101,13 +105,13 @@ void progress_engine::end_observed(int peer, call_id now) noexcept {
 }
 
 void slow_wait::observe() noexcept {
-  has_end_ = is_observed_ = true;
-  engine_->begin_observed();
+  has_end_ = is_observed_ = engine_->begin_observed();
 }
 
 clock::duration slow_wait::check(attention how) {
   const detail::uncancellable ends_first;
   has_end_ = true;
+  if (!is_observed_ && how == attention::waits) is_observed_ = engine_->begin_long_observed(wait_.call());
   return engine_->check(wait_, how);
 }
 

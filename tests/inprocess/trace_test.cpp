@@ -111,6 +111,8 @@ class made_up_rank {
     call_.over = at(end);
     of().on_end(call_);
   }
+  /// Calls like the last one, after it.
+  void passed(std::uint64_t calls) { of().on_passed(call_, calls); }
   void window(chorale::observed_event::kind what, int peer, std::uint64_t bytes) {
     of().on_event(
         {.what = what, .on = &who_, .peer = peer, .time = at(1250), .bytes = bytes, .begin = at(1000)});
@@ -172,6 +174,23 @@ TEST_CASE("times of a trace have all their digits", "[trace]") {
   }
 }
 
+TEST_CASE("calls that were passed are told by the next one that is alike, or by a mark", "[trace]") {
+  const scratch_folder folder;
+  made_up_rank rank{folder};
+  rank.barrier(1, 1000, 2000);
+  rank.passed(30);
+  rank.barrier(32, 9000, 9500);
+  rank.barrier(33, 9600, 9700);
+  CHECK(folder.tail().ends_with(
+      R"("name":"barrier","args":{"bytes":0,"call":32,"untimed":30}},
+{"pid":1,"tid":1,"ts":9.600,"ph":"X","dur":0.100,"cat":"call","name":"barrier","args":{"bytes":0,"call":33}})"));
+  rank.passed(5);
+  rank.end();
+  CHECK(folder.text(".json").find(
+            R"("ts":9.700,"ph":"i","s":"t","cat":"event","name":"untimed: barrier","args":{"untimed":5}})") !=
+        std::string::npos);
+}
+
 TEST_CASE("window operations become slices", "[trace]") {
   using kind = chorale::observed_event::kind;
   const scratch_folder folder;
@@ -225,6 +244,7 @@ TEST_CASE("signals that interrupt calls of the system lose nothing of a trace", 
   const scratch_folder folder;
   auto with = inprocess::settings();
   with.trace = folder.trace();
+  with.sampling = {};
   interruptions = 5;
   inprocess::run_ranks<chorale::communicator<>>(1, with, [](auto& comm) {
     // What the tail has room for, more than once.

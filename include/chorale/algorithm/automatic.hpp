@@ -152,12 +152,10 @@ struct automatic {
                net.rank(),
                operation_traits<implements>::is_rooted},
               std::move(all));
-    if constexpr (requires { net.calls().ask(implements, &made, &name_of_last); })
-      net.calls().ask(implements, &made, &name_of_last);
+    if constexpr (requires { net.calls().ask(implements, &made, &last); })
+      net.calls().ask(implements, &made, &last);
   }
-  static std::string_view name_of_last(const void* of) {
-    return static_cast<const model::choice*>(of)->name_of_last();
-  }
+  static model::last_choice last(const void* of) { return static_cast<const model::choice*>(of)->last(); }
 
   /// Serves a call of a trial, or one that was made during a trial but runs after its end.
   template <class Net, class... Arguments>
@@ -167,7 +165,7 @@ struct automatic {
     const int serving = all.next(here, bytes);
     const auto begin = clock::now();
     co_await dispatch<Net, 0, First, Rest...>(serving, net, now, arguments...);
-    all.ran(serving);
+    all.ran_in_trial(serving);
     // A nonblocking call is not timed, since the program's own computation would be included.
     if (!all.record(here, bytes, begin, clock::now(), !now.parks)) co_return;
     co_await allreduce::recursive_doubling::run(net, now, std::as_writable_bytes(here.running->times()),

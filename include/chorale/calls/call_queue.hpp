@@ -90,7 +90,7 @@ class call_queue : private background {
   [[gnu::always_inline]] void run(const call& what, std::uint32_t signature, Make&& make) {
     transport::endpoint& net = *net_;
     if (net.calls().is_busy()) [[unlikely]]
-      prepare(what);
+      prepare(what, signature);
     const call_id now = net.begin(what, signature);
     try {
       task<> algorithm = make(now);
@@ -134,7 +134,7 @@ class call_queue : private background {
   /// are about to make that call; then rethrows the exception.
   [[noreturn]] void rethrow_unbegun();
   /// Before a blocking call: completes pending calls and tells observers that this one begins.
-  void prepare(const call& what);
+  void prepare(const call& what, std::uint32_t signature);
   /// Tells observers that the next call begins. @throws the error that poisoned the communicator, if any.
   void observe(const call& what, bool is_nonblocking);
   void note_algorithm() noexcept;

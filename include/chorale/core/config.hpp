@@ -202,6 +202,9 @@ struct config {
   /// Maximum number of records (calls, waits and events) in a rank's trace, per communicator; later ones are
   /// only counted. Each takes 80 to 160 bytes.
   std::size_t trace_records = 1'000'000;
+  /// Statistics and traces time each call that lasts as long as this, and of shorter ones that are alike
+  /// about one in this time; the others are counted. Zero: each call is timed.
+  std::chrono::nanoseconds sampling{4000};
 
   /// Defaults overridden by the environment.
   /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.

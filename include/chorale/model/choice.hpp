@@ -8,6 +8,7 @@
 #include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/model/last_choice.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/model/trial.hpp>
 #include <chorale/model/tuning.hpp>
@@ -69,9 +70,12 @@ class choice {
 
   /// Reports the algorithm of the last call; -1: not yet known.
   void ran(int algorithm) noexcept { ran_ = algorithm; }
-  /// The name of that algorithm, empty if it is not known.
-  [[nodiscard]] std::string_view name_of_last() const noexcept {
-    return ran_ < 0 ? std::string_view{} : entrants_[static_cast<std::size_t>(ran_)].name;
+  /// The same for a call of a trial.
+  void ran_in_trial(int algorithm) noexcept { ran_ = -2 - algorithm; }
+  /// That algorithm.
+  [[nodiscard]] last_choice last() const noexcept {
+    if (ran_ == -1) return {};
+    return {entrants_[static_cast<std::size_t>(ran_ < 0 ? -2 - ran_ : ran_)].name, ran_ >= 0};
   }
 
  private:
@@ -87,8 +91,8 @@ class choice {
 
   std::vector<rule> rules_;
   bool is_free_ = false;  ///< no call must have the bits of the table's choice
-  int ran_ = -1;
-  int running_ = 0;  ///< the number of trials under way
+  int ran_ = -1;          ///< the algorithm of the last call, or -2 less it in a trial; -1: unknown
+  int running_ = 0;       ///< the number of trials under way
   std::vector<entrant> entrants_;
   std::vector<int> suitable_;  ///< numbers of the algorithms that can be chosen
   std::shared_ptr<const tuning_table> table_;

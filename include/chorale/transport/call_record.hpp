@@ -9,6 +9,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/model/last_choice.hpp>
 #include <chorale/transport/status.hpp>
 
 namespace chorale::transport {
@@ -61,7 +62,7 @@ class call_record {
   /// Takes ownership of `observed`.
   void give(observed_calls* observed) noexcept;
   /// Calls `observed_calls::ask`, if there are observers.
-  void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
+  void ask(operation what, const void* choice, model::last_choice (*last)(const void*)) noexcept;
   /// Tells observers, if any, which algorithm was chosen.
   void tell_choice(std::string_view text) noexcept;
 

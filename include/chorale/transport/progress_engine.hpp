@@ -118,7 +118,8 @@ class progress_engine {
   // For slow waits.
   clock::duration check(watched_wait& w, attention how);
   void end(watched_wait& w) noexcept;
-  void begin_observed() noexcept;
+  [[nodiscard]] bool begin_observed() noexcept;
+  [[nodiscard]] bool begin_long_observed(call_id now) noexcept;
   void end_observed(int peer, call_id now) noexcept;
 
  private:

@@ -83,14 +83,23 @@ call_statistics::row& call_counter::find(const observed_call& call) noexcept {
 }
 
 void call_counter::on_end(const observed_call& call) noexcept {
+  add(call, 1);
   call_statistics::row& r = find(call);
-  ++r.calls;
   r.failures += call.failure ? 1 : 0;
-  // For windows `bytes` is not a number of bytes.
-  r.bytes += call.what.what == operation::window ? 0 : call.what.bytes;
-  r.time += call.over - call.begun;
-  r.waited += call.waited;
   r.resent += call.resent;
+}
+
+void call_counter::on_passed(const observed_call& last, std::uint64_t calls) noexcept {
+  add(last, calls);
+}
+
+void call_counter::add(const observed_call& call, std::uint64_t times) noexcept {
+  call_statistics::row& r = find(call);
+  r.calls += times;
+  // For windows `bytes` is not a number of bytes.
+  r.bytes += call.what.what == operation::window ? 0 : times * call.what.bytes;
+  r.time += static_cast<clock::rep>(times) * (call.over - call.begun);
+  r.waited += static_cast<clock::rep>(times) * call.waited;
 }
 
 void call_counter::on_ended(const observed_communicator& who) noexcept {

@@ -21,11 +21,14 @@ class call_counter final : public observer {
 
   void on_made(const observed_communicator& who) noexcept override;
   void on_end(const observed_call& call) noexcept override;
+  [[nodiscard]] bool wants_all() const noexcept override { return false; }
+  void on_passed(const observed_call& last, std::uint64_t calls) noexcept override;
   void on_ended(const observed_communicator& who) noexcept override;
 
  private:
   [[nodiscard]] call_statistics::row& find(const observed_call& call) noexcept;
   [[nodiscard]] call_statistics::row& unknown() noexcept;
+  void add(const observed_call& call, std::uint64_t times) noexcept;
   void write(const observed_communicator& who) const;
 
   std::string to_;

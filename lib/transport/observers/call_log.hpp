@@ -21,6 +21,8 @@ class call_log final : public observer {
   void on_wait(const observed_wait& wait) noexcept override;
   void on_end(const observed_call& call) noexcept override;
   void on_event(const observed_event& event) noexcept override;
+  [[nodiscard]] bool wants_all() const noexcept override { return is_debug_; }
+  void on_passed(const observed_call& last, std::uint64_t calls) noexcept override;
 
  private:
   void say(const observed_communicator& who, std::string_view text) const noexcept;

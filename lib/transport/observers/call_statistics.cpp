@@ -54,6 +54,7 @@ call_statistics transport::statistics_of(const call_record& calls) {
     throw error(errc::misuse,
                 "the calls of this communicator are not counted: set CHORALE_STATISTICS=1, or "
                 "config::statistics, before it is made");
+  calls.observed().report_passed();
   call_statistics counted = counter->counted();
   counted.name = calls.label();
   return counted;

@@ -6,6 +6,7 @@
 #include <exception>
 #include <new>
 #include <unistd.h>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -134,6 +135,7 @@ void call_trace::describe(const observed_call& call, trace_line& line) noexcept 
 }
 
 void call_trace::on_end(const observed_call& call) noexcept {
+  if (passed_ != call.what) write_passed();
   const auto row = call.is_nonblocking ? std::optional{free_row(call.begun, call.over)} : std::nullopt;
   char* const at = place(call.begun);
   if (at == nullptr) return;
@@ -141,6 +143,8 @@ void call_trace::on_end(const observed_call& call) noexcept {
   line << R"J(,"ph":"X","dur":)J" << call.over - call.begun;
   describe(call, line);
   line << call.number;
+  if (const std::uint64_t calls = std::exchange(passed_calls_, 0); calls != 0)
+    line << R"J(,"untimed":)J" << calls;
   if (call.resent != 0) line << R"J(,"resent":)J" << call.resent;
   if (call.failure) line << R"J(,"failed":true)J";
   line << "}}";
@@ -202,6 +206,32 @@ void call_trace::on_event(const observed_event& event) noexcept {
   }
 }
 
+void call_trace::on_passed(const observed_call& last, std::uint64_t calls) noexcept {
+  write_passed();
+  // The call that follows mostly is alike, and says their number.
+  passed_ = last.what;
+  passed_calls_ = calls;
+  passed_since_ = last.over;
+}
+
+void call_trace::write_passed() noexcept {
+  if (const std::uint64_t calls = std::exchange(passed_calls_, 0); calls != 0)
+    write_untimed(passed_since_, chorale::name(passed_.what), calls);
+}
+
+void call_trace::on_passed_events(const observed_event& last, std::uint64_t events) noexcept {
+  write_untimed(last.time, name_of_access(last.what), events);
+}
+
+void call_trace::write_untimed(clock::time_point since, std::string_view what,
+                               std::uint64_t number) noexcept {
+  char* const at = place(since);
+  if (at == nullptr) return;
+  char text[80];
+  const auto end = fmt::format_to_n(text, sizeof text, "untimed: {}", what.substr(0, what.find(' '))).out;
+  write_instant(at, since, {text, static_cast<std::size_t>(end - text)}, number, "untimed");
+}
+
 /// Window operations: those of one rank are sequential, and outside calls.
 void call_trace::write_access(const observed_event& event) noexcept {
   using kind = observed_event::kind;
@@ -220,11 +250,11 @@ void call_trace::write_access(const observed_event& event) noexcept {
   out_->complete(',', (line << "}}").end());
 }
 
-void call_trace::write_instant(char* at, clock::time_point time, std::string_view name,
-                               std::uint64_t dropped) noexcept {
+void call_trace::write_instant(char* at, clock::time_point time, std::string_view name, std::uint64_t number,
+                               std::string_view named) noexcept {
   trace_line line = begin(at, time);
   line << R"J(,"ph":"i","s":"t","cat":"event","name":")J" << name << '"';
-  if (dropped != 0) line << R"J(,"args":{"dropped":)J" << dropped << '}';
+  if (number != 0) line << R"J(,"args":{")J" << named << R"J(":)J" << number << '}';
   out_->complete(',', (line << '}').end());
 }
 
@@ -244,6 +274,7 @@ void call_trace::name_row(std::optional<std::size_t> row) {
 
 void call_trace::on_ended(const observed_communicator& who) noexcept {
   if (getpid() != process_) return;
+  write_passed();
   try {
     if (!who.name.empty()) {
       name_row();

@@ -37,6 +37,9 @@ class call_trace final : public observer {
   void on_end(const observed_call& call) noexcept override;
   void on_wait(const observed_wait& wait) noexcept override;
   void on_event(const observed_event& event) noexcept override;
+  [[nodiscard]] bool wants_all() const noexcept override { return false; }
+  void on_passed(const observed_call& last, std::uint64_t calls) noexcept override;
+  void on_passed_events(const observed_event& last, std::uint64_t events) noexcept override;
   void on_ended(const observed_communicator& who) noexcept override;
 
  private:
@@ -55,9 +58,13 @@ class call_trace final : public observer {
   [[nodiscard]] trace_line begin(char* at, clock::time_point time,
                                  std::optional<std::size_t> row = {}) noexcept;
   void describe(const observed_call& call, trace_line& line) noexcept;
+  /// Writes how many calls were passed that the next record of a call does not tell.
+  void write_passed() noexcept;
   void write_access(const observed_event& event) noexcept;
-  void write_instant(char* at, clock::time_point time, std::string_view name,
-                     std::uint64_t dropped = 0) noexcept;
+  /// `number`: an argument of that name, unless it is 0.
+  void write_instant(char* at, clock::time_point time, std::string_view name, std::uint64_t number = 0,
+                     std::string_view named = "dropped") noexcept;
+  void write_untimed(clock::time_point since, std::string_view what, std::uint64_t number) noexcept;
   [[nodiscard]] std::size_t free_row(clock::time_point begin, clock::time_point end) noexcept;
   /// Names the communicator's row, or one of nonblocking calls. @throws std::bad_alloc
   void name_row(std::optional<std::size_t> row = {});
@@ -69,7 +76,10 @@ class call_trace final : public observer {
   const observed_communicator* who_;
   std::uint64_t room_;  ///< for further records
   std::uint64_t dropped_ = 0;
-  std::string head_;  ///< of each event of the communicator's row
+  call passed_;                       ///< the latest calls that were passed
+  std::uint64_t passed_calls_ = 0;    ///< their number, which is not yet written
+  clock::time_point passed_since_{};  ///< when they began
+  std::string head_;                  ///< of each event of the communicator's row
   trace_times times_;
   std::array<kind_of_call, static_cast<std::size_t>(operation::exchange) + 1> kinds_;  ///< the latest of each
   std::vector<clock::time_point> rows_;  ///< of nonblocking calls: the end of the last one in each

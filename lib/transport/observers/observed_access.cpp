@@ -26,13 +26,13 @@ observed_event::kind told(observed_access::kind what) noexcept {
 }  // namespace
 
 void observed_access::begin() noexcept {
-  begin_ = calls_->observed().begin_access();
+  calls_->observed().begin_access({.what = told(what_), .peer = peer_, .text = {}, .bytes = bytes_});
 }
 
 void observed_access::tell() const noexcept {
   // A handler of the program may have removed the observer meanwhile.
   if (!calls_->is_observed()) return;
-  calls_->observed().end_access({.what = told(what_), .peer = peer_, .bytes = bytes_, .begin = begin_});
+  calls_->observed().end_access({.what = told(what_), .peer = peer_, .text = {}, .bytes = bytes_});
 }
 
 }  // namespace chorale::transport

@@ -1,27 +1,42 @@
 #include <algorithm>
 #include <utility>
 
+#include <chorale/core/call.hpp>
 #include <chorale/core/system_services.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
 #include "first_communicators.hpp"
 
 namespace chorale::transport {
+namespace {
 
-observed_calls::observed_calls(call_record& calls, observed_communicator who,
+std::uint32_t key_of(const observed_event& access) noexcept {
+  const auto kind = static_cast<std::uint64_t>(access.what) << 32 | static_cast<std::uint32_t>(access.peer);
+  return static_cast<std::uint32_t>(detail::mix(detail::mix(kind + 1) ^ access.bytes) >> 8);
+}
+
+}  // namespace
+
+observed_calls::observed_calls(call_record& calls, observed_communicator who, clock::duration sampling,
                                std::function<std::uint64_t()> resent)
-    : calls_(&calls), who_(std::move(who)), flow_(system_services::this_flow()), resent_(std::move(resent)) {
+    : calls_(&calls),
+      who_(std::move(who)),
+      flow_(system_services::this_flow()),
+      resent_(std::move(resent)),
+      sampling_(sampling) {
   open_.reserve(8);
   first_communicators::all().enter(flow_, who_);  // last, since it can fail and only the destructor undoes it
 }
 
 observed_calls::~observed_calls() {
   first_communicators::all().leave(flow_);
+  report_passed();
   for (const listener& l : all_) l.who->on_ended(who_);
 }
 
 void observed_calls::add(std::shared_ptr<observer> one) {
   if (!one) return;
+  report_passed();
   all_.push_back({std::move(one), calls_->next()});
   all_.back().who->on_made(who_);
   if (all_.size() > 1) return;
@@ -36,6 +51,7 @@ void observed_calls::rename(const std::string& name) {
 void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
   const auto found = std::find_if(all_.begin(), all_.end(), [&](const listener& l) { return l.who == one; });
   if (found == all_.end()) return;
+  report_passed();
   const std::shared_ptr<observer> kept = found->who;
   all_.erase(found);
   if (all_.empty()) {
@@ -43,9 +59,51 @@ void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
     open_.clear();
     first_ = 0;
     waits_since_ = {};
-    is_accessing_ = false;
+    window_.is_open = false;
+    window_.since = {};
   }
   kept->on_ended(who_);
+}
+
+bool observed_calls::is_sampled() const noexcept {
+  // In simulated time observing costs nothing.
+  return sampling_ != clock::duration::zero() && !clock::is_replaced() &&
+         std::ranges::none_of(all_, [](const listener& l) { return l.who->wants_all(); });
+}
+
+void observed_calls::tell_passed(const observed_call& last, std::uint64_t calls) const noexcept {
+  for (const listener& l : all_) l.who->on_passed(last, calls);
+}
+
+void observed_calls::tell_passed(const observed_event& last, std::uint64_t events) const noexcept {
+  for (const listener& l : all_) l.who->on_passed_events(last, events);
+}
+
+void observed_calls::report_passed() noexcept {
+  const auto tell = [this](const auto& last, std::uint64_t times) { tell_passed(last, times); };
+  kinds_.report_all(tell);
+  window_.kinds.report_all(tell);
+}
+
+bool observed_calls::catch_up(call_id now) noexcept {
+  // A call without observers at its beginning was not passed, and one that waits outside of calls has none.
+  if (now.parks || now.number != calls_->under_way() || first_ != open_.size() || all_.empty() ||
+      now.number < all_.front().since)
+    return false;
+  const auto what = calls_->page().find(now.number);
+  if (!what) return false;
+  kinds_.take_back(now.signature);
+  open_.clear();
+  first_ = 0;
+  observed_call& made = open_.emplace_back();  // for which there is room since the beginning
+  made.on = &who_;
+  made.number = now.number;
+  made.what = *what;
+  made.algorithm = names_[static_cast<std::size_t>(what->what)];
+  made.begun = made.run = times_.now();
+  for (const listener& l : all_) l.who->on_begin(made);
+  for (const listener& l : all_) l.who->on_run(made);
+  return true;
 }
 
 void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonblocking) {
@@ -61,7 +119,7 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
   next.number = number;
   next.what = what;
   next.is_nonblocking = is_nonblocking;
-  if (choosers_[static_cast<std::size_t>(what.what)].name == nullptr)
+  if (choosers_[static_cast<std::size_t>(what.what)].last == nullptr)
     next.algorithm = algorithm_of(what.what);
   // Last of what may fail: observers see the end of each call that is open.
   observed_call& made = open_.emplace_back(next);
@@ -76,7 +134,7 @@ void observed_calls::note_algorithm() noexcept {
   if (first_ == open_.size()) return;
   observed_call& made = open_.back();
   const chooser& by = choosers_[static_cast<std::size_t>(made.what.what)];
-  if (by.name != nullptr) made.algorithm = by.name(by.choice);
+  if (by.last != nullptr) made.algorithm = by.last(by.choice).name;
 }
 
 void observed_calls::run(std::uint64_t number) noexcept {
@@ -104,20 +162,35 @@ void observed_calls::end_first(const std::exception_ptr& failure, clock::time_po
   observed_call& one = open_[first_];
   // For a nonblocking call it was noted when the call was made: later ones may have been made since.
   const chooser& by = choosers_[static_cast<std::size_t>(one.what.what)];
-  if (by.name != nullptr && (one.algorithm.empty() || !one.is_nonblocking))
-    one.algorithm = by.name(by.choice);
+  const auto chosen =
+      by.last != nullptr ? by.last(by.choice) : model::last_choice{.name = one.algorithm, .is_settled = true};
+  if (one.algorithm.empty() || !one.is_nonblocking) one.algorithm = chosen.name;
   one.over = now;
   one.failure = failure;
   const std::uint64_t resent = resent_();
   one.resent = resent - std::exchange(resent_before_, resent);
+  const std::uint32_t signature = one.what.signature();
+  kinds_.report(signature, [this](const auto& last, std::uint64_t calls) { tell_passed(last, calls); });
   for (const listener& l : all_)
     if (l.knows(one)) l.who->on_end(one);
+  const bool is_alike = chosen.is_settled && !one.is_nonblocking && !one.failure && one.resent == 0;
   one.failure = nullptr;
+  if (is_sampled()) kinds_.note(signature, one, one.over - one.begun, sampling_, is_alike);
   ++first_;
 }
 
-void observed_calls::begin_wait() noexcept {
-  if (!is_accessing_) waits_since_ = times_.now();
+bool observed_calls::begin_wait() noexcept {
+  if (window_.is_open || first_ == open_.size()) return false;
+  waits_since_ = times_.now();
+  return true;
+}
+
+bool observed_calls::begin_long_wait(call_id now) noexcept {
+  if (!window_.is_open) return catch_up(now) && begin_wait();
+  if (window_.since != clock::time_point{}) return false;
+  window_.kinds.take_back(window_.key);
+  window_.since = times_.now();
+  return false;
 }
 
 void observed_calls::end_wait(std::uint64_t number, int peer) noexcept {
@@ -137,18 +210,27 @@ void observed_calls::tell(observed_event what) noexcept {
   for (const listener& l : all_) l.who->on_event(what);
 }
 
-clock::time_point observed_calls::begin_access() noexcept {
-  is_accessing_ = true;
-  return times_.now();
+void observed_calls::begin_access(const observed_event& what) noexcept {
+  window_.is_open = true;
+  window_.key = key_of(what);
+  window_.since = window_.kinds.passes(window_.key) ? clock::time_point{} : times_.now();
 }
 
-void observed_calls::end_access(const observed_event& what) noexcept {
-  is_accessing_ = false;
-  tell(what);
+void observed_calls::end_access(observed_event what) noexcept {
+  window_.is_open = false;
+  what.begin = std::exchange(window_.since, clock::time_point{});
+  if (what.begin == clock::time_point{}) return;
+  what.on = &who_;
+  what.time = times_.now();
+  window_.kinds.report(window_.key,
+                       [this](const auto& last, std::uint64_t events) { tell_passed(last, events); });
+  for (const listener& l : all_) l.who->on_event(what);
+  if (is_sampled()) window_.kinds.note(window_.key, what, what.time - what.begin, sampling_, true);
 }
 
-void observed_calls::ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept {
-  choosers_[static_cast<std::size_t>(what)] = {choice, name};
+void observed_calls::ask(operation what, const void* choice,
+                         model::last_choice (*last)(const void*)) noexcept {
+  choosers_[static_cast<std::size_t>(what)] = {choice, last};
 }
 
 std::string_view observed_calls::algorithm_of(operation what) {

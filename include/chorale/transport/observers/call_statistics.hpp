@@ -22,7 +22,7 @@ struct call_statistics {
     /// Sum of `call::bytes`: of one rank's message; 0 where it may differ between ranks
     std::uint64_t bytes = 0;
     /// From the beginning of the call to its end; for nonblocking calls this includes what the program
-    /// computed meanwhile.
+    /// computed meanwhile. Of many short calls some are timed, and stand for the others (config::sampling).
     clock::duration time{};
     clock::duration waited{};  ///< part of `time` spent in blocking waits for other ranks
     /// Messages retransmitted between the ends of the previous call and of this one. Counts only datagrams:

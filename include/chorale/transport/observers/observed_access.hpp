@@ -38,7 +38,6 @@ class [[nodiscard]] observed_access {
   kind what_;
   int peer_;
   std::size_t bytes_;
-  clock::time_point begin_{};
 };
 
 }  // namespace chorale::transport

@@ -13,9 +13,11 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/model/last_choice.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/observers/cycle_clock.hpp>
 #include <chorale/transport/observers/observer.hpp>
+#include <chorale/transport/observers/sampled_kinds.hpp>
 
 namespace chorale::transport {
 
@@ -24,8 +26,9 @@ namespace chorale::transport {
 class observed_calls {
  public:
   /// `calls`: the communicator's record, which is told whether there are observers. `resent`: returns the
-  /// messages that the transport has retransmitted so far.
-  observed_calls(call_record& calls, observed_communicator who, std::function<std::uint64_t()> resent);
+  /// messages that the transport has retransmitted so far. `sampling`: config::sampling.
+  observed_calls(call_record& calls, observed_communicator who, clock::duration sampling,
+                 std::function<std::uint64_t()> resent);
   observed_calls(const observed_calls&) = delete;
   observed_calls& operator=(const observed_calls&) = delete;
   ~observed_calls();
@@ -44,6 +47,13 @@ class observed_calls {
     return nullptr;
   }
 
+  /// Whether the next call, a blocking one with this signature, need not be reported: only if it waits for
+  /// long, or fails, by `catch_up`.
+  [[nodiscard]] bool passes(std::uint32_t signature) noexcept { return kinds_.passes(signature); }
+  /// Reports the beginning of the call under way, this one, if it was passed. Returns whether it was.
+  bool catch_up(call_id now) noexcept;
+  /// Tells observers how many calls and window operations were passed so far.
+  void report_passed() noexcept;
   /// Call `number` begins.
   void begin(std::uint64_t number, const call& what, bool is_nonblocking);
   /// Its algorithm was constructed, so that its name may be known now.
@@ -54,19 +64,22 @@ class observed_calls {
   void end(std::uint64_t number, const std::exception_ptr& failure) noexcept;
   /// All calls in progress have ended with `failure`.
   void end_all(const std::exception_ptr& failure) noexcept;
-  /// A blocking wait begins. If an exception ends it, it counts as ended with its call.
-  void begin_wait() noexcept;
+  /// A blocking wait begins, unless it is not to be reported; then returns false. If an exception ends it, it
+  /// counts as ended with its call.
+  bool begin_wait() noexcept;
+  /// A wait that was not to be reported is long. Returns whether it is reported from now on.
+  bool begin_long_wait(call_id now) noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;
-  /// A window operation begins; returns the time by the clock that also times calls. Until `end_access`,
-  /// waits belong to the operation, not to a nonblocking call that is in progress meanwhile.
-  [[nodiscard]] clock::time_point begin_access() noexcept;
-  /// The window operation has ended, as `what` says.
-  void end_access(const observed_event& what) noexcept;
+  /// A window operation begins. Until `end_access`, waits belong to it, not to a nonblocking call that is in
+  /// progress meanwhile.
+  void begin_access(const observed_event& what) noexcept;
+  /// It has ended.
+  void end_access(observed_event what) noexcept;
 
-  /// Registers an algorithm for `what` that chooses anew in each call: `name(choice)` returns its latest
-  /// choice, or an empty text if unknown. Both must live as long as the communicator makes calls.
-  void ask(operation what, const void* choice, std::string_view (*name)(const void*)) noexcept;
+  /// Registers an algorithm for `what` that chooses anew in each call: `last(choice)` returns its latest
+  /// choice. Both must live as long as the communicator makes calls.
+  void ask(operation what, const void* choice, model::last_choice (*last)(const void*)) noexcept;
 
  private:
   /// An observer, which is told of calls from number `since` on.
@@ -77,7 +90,15 @@ class observed_calls {
   };
   struct chooser {
     const void* choice = nullptr;
-    std::string_view (*name)(const void*) = nullptr;
+    model::last_choice (*last)(const void*) = nullptr;
+  };
+
+  /// Operations on windows, of which one is in progress at a time.
+  struct access {
+    bool is_open = false;
+    std::uint32_t key = 0;      ///< of its kind
+    clock::time_point since{};  ///< its beginning; zero if it is passed
+    sampled_kinds<observed_event> kinds;
   };
 
   static constexpr std::size_t operations = static_cast<std::size_t>(operation::exchange) + 1;
@@ -85,18 +106,24 @@ class observed_calls {
   [[nodiscard]] std::string_view algorithm_of(operation what);
   [[nodiscard]] observed_call* find(std::uint64_t number) noexcept;
   void end_first(const std::exception_ptr& failure, clock::time_point now) noexcept;
+  /// Whether observers are content with samples.
+  [[nodiscard]] bool is_sampled() const noexcept;
+  void tell_passed(const observed_call& last, std::uint64_t calls) const noexcept;
+  void tell_passed(const observed_event& last, std::uint64_t events) const noexcept;
 
   call_record* calls_;
   observed_communicator who_;
   const void* flow_;  ///< the thread that made the communicator
   std::function<std::uint64_t()> resent_;
   std::vector<listener> all_;
+  clock::duration sampling_;
+  sampled_kinds<observed_call> kinds_;
   cycle_clock times_;
   std::vector<observed_call> open_;  ///< those before `first_` have ended
   std::size_t first_ = 0;
   std::uint64_t resent_before_ = 0;  ///< at the end of the previous call
   clock::time_point waits_since_{};  ///< beginning of the current wait of a call; zero if there is none
-  bool is_accessing_ = false;        ///< a window operation is in progress
+  access window_;
   std::array<chooser, operations> choosers_{};
   std::array<std::string, operations> names_;  ///< names of algorithms that are the same in each call
 };

@@ -89,8 +89,9 @@ struct observed_event {
 /// except for the `observed_communicator`, which lives until `on_ended` has returned.
 ///
 /// Each numbered call has one `on_begin` and one `on_end`, even if it throws, is withdrawn, or the
-/// communicator fails before it has run. Rejected calls (errc::invalid_argument, errc::misuse,
-/// errc::poisoned) are not numbered or reported. Calls end in the order in which they began.
+/// communicator fails before it has run, unless it is passed (`wants_all`). Rejected calls
+/// (errc::invalid_argument, errc::misuse, errc::poisoned) are not numbered or reported. Calls end in the
+/// order in which they began.
 class observer {
  public:
   observer() = default;
@@ -112,6 +113,17 @@ class observer {
   virtual void on_wait(const observed_wait&) noexcept {}
   /// Another event has happened.
   virtual void on_event(const observed_event&) noexcept {}
+
+  /// Whether it must be notified of each call and window operation. If no observer of a communicator must,
+  /// many short ones that are alike are represented by some of them (config::sampling).
+  [[nodiscard]] virtual bool wants_all() const noexcept { return true; }
+  /// `calls` blocking calls that were like `last` have ended since, without notification. `last` was the
+  /// last of them with one. For observers without `wants_all`.
+  virtual void on_passed([[maybe_unused]] const observed_call& last,
+                         [[maybe_unused]] std::uint64_t calls) noexcept {}
+  /// The same for operations on windows.
+  virtual void on_passed_events([[maybe_unused]] const observed_event& last,
+                                [[maybe_unused]] std::uint64_t events) noexcept {}
 };
 
 /// Notifies `one` of every communicator that this process makes from now on, until `stop_observing(one)`.
