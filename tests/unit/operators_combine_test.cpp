@@ -133,6 +133,9 @@ void check_all(const Op& op) {
 
 }  // namespace
 
+template <>
+inline constexpr bool chorale::enable_element<constant> = true;
+
 TEMPLATE_TEST_CASE("combine: the left operand stays left, at any count and alignment", "[operators]",
                    std::int8_t, std::int16_t, std::int32_t, std::int64_t, std::uint8_t, std::uint16_t,
                    std::uint32_t, std::uint64_t, float, double) {
