@@ -11,7 +11,7 @@ int main() try {
   // Without such a device, soft0 serves: a software device inside these processes.
   chorale::communicator<> comm;
 
-  if (comm.size() == 1) fmt::print("I am alone: {}\n", comm.launched());
+  if (comm.is_singleton()) fmt::print("I am alone: {}\n", comm.launcher());
   fmt::print("rank {} of {} on device {}\n", comm.rank(), comm.size(), comm.transport().chosen().device.name);
 
   // Ranks are 0, 1, ... size - 1, each once. Their sum tells, and it takes all of us to make it.

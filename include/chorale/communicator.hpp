@@ -59,7 +59,7 @@ class communicator {
   template <operation What>
   using algorithm_of = typename composed::template algorithm_of<What>;
 
-  /// All ranks of the job that a PMIx launcher started; one rank without a launcher (see `launched()`).
+  /// All ranks of the job that a PMIx launcher started; one rank without a launcher (see `is_singleton()`).
   /// Collective. @throws error as `bootstrap::pmix` and `verbs::choose`, and if ranks do not match.
   explicit communicator(const config& settings = config::from_environment())
       : communicator(bootstrap::pmix{}, settings) {}
@@ -75,8 +75,10 @@ class communicator {
 
   [[nodiscard]] int rank() const { return on().rank(); }  ///< This rank, from 0.
   [[nodiscard]] int size() const { return on().size(); }  ///< The number of ranks.
-  /// How this group was started: the launcher, or a note that it is a singleton.
-  [[nodiscard]] const std::string& launched() const { return on().transport().core().launched(); }
+  /// How this group was started, in words: the launcher, or that there was none.
+  [[nodiscard]] const std::string& launcher() const { return on().transport().core().launched(); }
+  /// Whether this is the one rank of a process that was started without a launcher.
+  [[nodiscard]] bool is_singleton() const { return on().transport().core().is_singleton(); }
   /// Names this communicator in errors, such as "solver", on this rank only; empty for no name.
   void set_name(std::string name) { on().transport().core().calls().set_label(std::move(name)); }
   /// The name given by `set_name`.

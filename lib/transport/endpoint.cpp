@@ -94,6 +94,10 @@ const std::string& endpoint::launched() const noexcept {
   return members_->launched();
 }
 
+bool endpoint::is_singleton() const noexcept {
+  return members_->is_singleton();
+}
+
 std::string endpoint::announcements() const {
   return user_->announcements();
 }

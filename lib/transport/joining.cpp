@@ -194,7 +194,8 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
   group_->members = std::make_unique<membership>(rank_, size_, group.launched(),
-                                                 static_cast<std::uint32_t>(detail::fnv1a(group.job())));
+                                                 static_cast<std::uint32_t>(detail::fnv1a(group.job())),
+                                                 group.is_singleton);
 
   group_terms& terms = mine_->terms;
   terms.messages.block_bytes = settings.block_bytes;

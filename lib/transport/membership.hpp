@@ -18,7 +18,7 @@ namespace chorale::transport {
 class membership {
  public:
   /// `job`: as `job()`.
-  membership(int rank, int size, std::string launched, std::uint32_t job);
+  membership(int rank, int size, std::string launched, std::uint32_t job, bool is_singleton = false);
 
   /// Adds the card of the next rank, from rank 0. `mine`: this rank's card.
   void add(const received_card& theirs, const rank_card& mine);
@@ -31,6 +31,8 @@ class membership {
   [[nodiscard]] int size() const noexcept { return size_; }
   /// How the group was started.
   [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
+  /// Whether it is one rank that was started without a launcher.
+  [[nodiscard]] bool is_singleton() const noexcept { return is_singleton_; }
   /// The secrets, keys and names that all ranks of the group share.
   [[nodiscard]] const group_numbers& numbers() const noexcept { return numbers_; }
   /// Identifies the job: the same on all ranks of one bootstrap group. Public.
@@ -65,6 +67,7 @@ class membership {
   int size_;
   std::string launched_;
   std::uint32_t job_;
+  bool is_singleton_;
   group_numbers numbers_;
   bool oversubscribed_ = false;
   std::uint8_t zero_copy_kib_ = 0;

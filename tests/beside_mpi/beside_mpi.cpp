@@ -39,7 +39,7 @@ void compare(MPI_Comm there, Communicator& comm) {
   MPI_Comm_rank(there, &rank);
   MPI_Comm_size(there, &size);
   expect(comm.rank() == rank && comm.size() == size, "another rank or size than MPI's");
-  expect(comm.launched().find("an MPI communicator of " + std::to_string(size)) == 0, comm.launched());
+  expect(comm.launcher().find("an MPI communicator of " + std::to_string(size)) == 0, comm.launcher());
   for (int round = 0; round < 20; ++round) {
     std::vector<long> mine(static_cast<std::size_t>(1 + 997 * round));
     for (std::size_t i = 0; i < mine.size(); ++i) mine[i] = rank * 7919 + static_cast<long>(i) + round;

@@ -251,7 +251,8 @@ template <class Comm, class Act>
 void run(journal& book, const Act& act) {
   auto comm = std::make_unique<Comm>();
   book.note(fmt::format("ready {}", comm->size()));
-  book.note("launched " + comm->launched());
+  book.note("launched " + comm->launcher());
+  if (comm->is_singleton()) book.note("no launcher");
   const auto try_it = [&](const std::function<void()>& what) {
     try {
       what();

@@ -179,7 +179,7 @@ int run(const figure& one, options& o) {
   const auto& chosen = control.transport().chosen();
   const bench::facts about{
       {"chorale", CHORALE_TOOLS_VERSION},
-      {"ranks", fmt::format("{} ({})", all.size(), control.launched())},
+      {"ranks", fmt::format("{} ({})", all.size(), control.launcher())},
       {"device", fmt::format("{} ({})", chosen.device.name, chosen.why)},
       {"waiting",
        control.transport().oversubscribed() ? "ranks outnumber cores: yielding" : "each rank has a core"}};

@@ -19,8 +19,9 @@ using cards = std::vector<std::vector<std::byte>>;
 /// (unless zero) passes first, and should do so if a rank is dead. `job()` is the same text on all ranks of a
 /// job and differs between jobs. `describe()` says in one sentence how the group was started (launcher,
 /// singleton). Optional members: `local_rank()`, the number of this rank on its host, from 0, by which
-/// devices are assigned if config::device names several (default: `rank()`); and `composition()`, a text that
-/// must be the same on all ranks, such as the algorithms of a communicator.
+/// devices are assigned if config::device names several (default: `rank()`); `composition()`, a text that
+/// must be the same on all ranks, such as the algorithms of a communicator; and `singleton()`, whether this is
+/// one rank that no launcher started.
 template <class Group>
 concept group = requires(Group& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;
@@ -37,6 +38,14 @@ int local_rank_of(Group& group) {
     return group.local_rank();
   else
     return group.rank();
+}
+/// The group's `singleton()`; false if it has none.
+template <group Group>
+bool is_singleton(Group& group) {
+  if constexpr (requires { group.singleton(); })
+    return group.singleton();
+  else
+    return false;
 }
 /// The group's `composition()`; empty if it has none.
 template <group Group>

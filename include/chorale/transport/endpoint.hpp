@@ -69,6 +69,8 @@ class endpoint {
   [[nodiscard]] std::uint32_t public_name() const noexcept;
   /// How the group was started, such as "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept;
+  /// Whether it is one rank that was started without a launcher.
+  [[nodiscard]] bool is_singleton() const noexcept;
   /// True if ranks outnumber the cores on any host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
   /// The message size in bytes from which zero copy is faster, if cores copy the data and each rank has a

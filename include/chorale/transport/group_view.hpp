@@ -18,6 +18,7 @@ struct group_view {
   int rank = 0;
   int size = 1;
   int local_rank = 0;
+  bool is_singleton = false;  ///< started without a launcher
   // Functions, since texts allocate: they are called where a failure can be reported to the other ranks.
   std::function<std::string()> job;
   std::function<std::string()> launched;
@@ -30,6 +31,7 @@ struct group_view {
     return {group.rank(),
             group.size(),
             bootstrap::local_rank_of(group),
+            bootstrap::is_singleton(group),
             [&group] { return group.job(); },
             [&group] { return group.describe(); },
             [&group] { return bootstrap::composition_of(group); },
