@@ -15,19 +15,6 @@ inline call identify_reduction(operation what, std::size_t bytes, std::uint32_t 
   return {.what = what, .root = root, .bytes = bytes, .type = type, .reduction = with.tag};
 }
 
-/// Reduces `from` into `data`; in place if `from` is empty.
-template <class Caller>
-auto allreduce(Caller& on, output data, named_reduction with, std::span<const std::byte> from = {}) {
-  on.arguments().check_memory(operation::allreduce, data);
-  if (from.empty()) from = data.bytes;
-  const call what = identify_reduction(operation::allreduce, data.bytes.size(), data.type, with);
-  return prepared{what, [&on, from, to = data.bytes, op = std::move(with.op)](call_id now) {
-                    if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
-                      return calls::substitute<operation::allreduce>(on.net(), now, from, to, op);
-                    return calls::serve<operation::allreduce>(on, now, from, to, op);
-                  }};
-}
-
 /// The checked input buffer of a call with separate input and output; empty if the call is in place.
 template <class Caller>
 std::span<const std::byte> separate_operand(Caller& on, operation what, const operands& io) {
@@ -39,9 +26,18 @@ std::span<const std::byte> separate_operand(Caller& on, operation what, const op
   on.arguments().check_same_or_apart(what, in.bytes, out.bytes);
   return in.bytes;
 }
+/// Inline, so that it costs nothing to tell whether the call is in place.
 template <class Caller>
-auto allreduce(Caller& on, const operands& io, named_reduction with) {
-  return calls::allreduce(on, io.out, std::move(with), calls::separate_operand(on, operation::allreduce, io));
+[[gnu::always_inline]] inline auto allreduce(Caller& on, const operands& io, named_reduction with) {
+  on.arguments().check_memory(operation::allreduce, io.out);
+  std::span<const std::byte> from = calls::separate_operand(on, operation::allreduce, io);
+  if (from.empty()) from = io.out.bytes;
+  const call what = identify_reduction(operation::allreduce, io.out.bytes.size(), io.out.type, with);
+  return prepared{what, [&on, from, to = io.out.bytes, op = std::move(with.op)](call_id now) {
+                    if (op.element_bytes() > on.net().block_bytes()) [[unlikely]]
+                      return calls::substitute<operation::allreduce>(on.net(), now, from, to, op);
+                    return calls::serve<operation::allreduce>(on, now, from, to, op);
+                  }};
 }
 
 template <class Caller>
