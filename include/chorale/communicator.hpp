@@ -38,12 +38,12 @@ struct call_statistics;
 /// the other ranks are told, and each later call throws errc::poisoned, or a nonblocking call's failure if no
 /// request has thrown it yet. Thread safety: one thread at a time; different communicators are independent.
 ///
-/// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span, registered_array)
-/// of elements (`chorale::element`), or a single element, of any count and alignment. Buffers that are
-/// written must be non-const lvalues. `in` and `out` must not overlap unless the call says so;
-/// `chorale::in_place` means that the operand is already in the other buffer, `chorale::nothing` that this
-/// rank has no such buffer. A root is given as `root{2}`; without it rank 0 is the root. An operator combines two elements in rank order; it must be associative and need
-/// not commute.
+/// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span,
+/// registered_array) of elements (`chorale::element`), or a single element, of any count and alignment.
+/// Buffers that are written must be non-const lvalues. `in` and `out` must not overlap unless the call says
+/// so; `chorale::in_place` means that the operand is already in the other buffer, `chorale::nothing` that
+/// this rank has no such buffer. A root is given as `root{2}`; without it rank 0 is the root. An operator
+/// combines two elements in rank order; it must be associative and need not commute.
 /// @throws error errc::invalid_argument, on this rank and before anything is sent, if sizes do not fit or
 /// buffers overlap.
 ///

@@ -71,11 +71,11 @@ class registered_block_of final : public registered_block {
 
 }  // namespace detail
 
-/// `size()` elements of type Element in whole pages of host memory, made by `communicator::allocate`. The memory is registered for the communicator as long as both live, so that no
-/// call has to register it; on soft0 the peers map it, so that transfers are plain copies. Move-only. It is
-/// ordinary memory for other communicators, and after its own communicator has ended; it keeps the device
-/// open. Destroy it on its communicator's thread (on any thread once the communicator has ended), and not
-/// while a call uses it.
+/// `size()` elements of type Element in whole pages of host memory, made by `communicator::allocate`. The
+/// memory is registered for the communicator as long as both live, so that no call has to register it; on
+/// soft0 the peers map it, so that transfers are plain copies. Move-only. It is ordinary memory for other
+/// communicators, and after its own communicator has ended; it keeps the device open. Destroy it on its
+/// communicator's thread (on any thread once the communicator has ended), and not while a call uses it.
 template <element Element>
 class registered_array {
  public:

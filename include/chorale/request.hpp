@@ -210,9 +210,9 @@ inline void progress() noexcept {
   if (background::advance_all(attention::polls)) clock::give_way();
 }
 
-/// Waits for all `requests`: requests, plans and ranges of them, in any mixture, of one or several communicators;
-/// those without a call, and plans that are not running, count as complete. @throws error the failure of the
-/// first that failed, after all are complete.
+/// Waits for all `requests`: requests, plans and ranges of them, in any mixture, of one or several
+/// communicators; those without a call, and plans that are not running, count as complete. @throws error the
+/// failure of the first that failed, after all are complete.
 template <class... Requests>
 void wait_all(Requests&&... requests) {
   std::exception_ptr failure;
@@ -228,7 +228,8 @@ void wait_all(Requests&&... requests) {
   if (failure) std::rethrow_exception(failure);
 }
 
-/// True if all `requests`, as for `wait_all`, are complete; makes progress. Until then all of them stay valid.
+/// True if all `requests`, as for `wait_all`, are complete; makes progress. Until then all of them stay
+/// valid.
 /// @throws error as `wait_all`, once all are complete.
 template <class... Requests>
 bool test_all(Requests&&... requests) {

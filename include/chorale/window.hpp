@@ -31,22 +31,6 @@
 
 namespace chorale {
 
-/// The type of `any_rank`.
-struct any_rank_t {
-  explicit any_rank_t() = default;
-};
-/// Passed as `origin`: notifications from any rank.
-inline constexpr any_rank_t any_rank{};
-
-/// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
-struct replace_t {
-  template <class Element>
-  constexpr Element operator()(const Element&, const Element& b) const noexcept {
-    return b;
-  }
-};
-inline constexpr replace_t replace{};  ///< Replaces a value.
-
 /// Memory that each rank of a communicator exposes, and that all its ranks read, write and update without the
 /// owner's involvement, over a transport with one-sided and atomic operations (all but `transport::ud`).
 ///
@@ -153,16 +137,12 @@ class window {
     const Element one = calls::as_element<Element>("window: put", value);
     memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{std::addressof(one), 1}));
   }
-  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`, or one element into a
-  /// variable.
+  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`, or one element into
+  /// a variable.
   template <class Range>
   void get(int target, std::size_t offset, Range&& into) {
     if constexpr (std::same_as<Range, Element&>)
       get_into(target, offset, {std::addressof(into), 1});
-    else if constexpr (std::integral<std::remove_cvref_t<Range>>)
-      static_assert(!std::integral<std::remove_cvref_t<Range>>,
-                    "chorale::window: a get reads into a range or a variable of the window's elements; "
-                    "get_n(target, offset, count) returns a number of them");
     else
       get_into(target, offset, calls::window_target<Element>{std::forward<Range>(into)}.elements());
   }
@@ -261,16 +241,11 @@ class window {
     updating(target, offset).combine({std::addressof(one), 1}, {std::addressof(old), 1}, op);
     return old;
   }
-  /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value. For integers,
-  /// `float`, `double`, and types whose equal values always have equal bytes (no padding).
+  /// Sets the element to `desired` if its bytes equal those of `expected`; returns the old value. For
+  /// integers, `float`, `double`, and types whose equal values always have equal bytes (no padding).
   template <calls::window_argument::value_of<Element> Expected = Element,
             calls::window_argument::value_of<Element> Desired = Element>
   Element compare_and_swap(int target, std::size_t offset, const Expected& expected, const Desired& desired) {
-    static_assert(
-        std::has_unique_object_representations_v<Element> || std::same_as<Element, double> ||
-            std::same_as<Element, float>,
-        "chorale::window: compare_and_swap compares bytes, and equal values of this type may differ "
-        "in theirs, as where it has padding: use an integer, or std::bit_cast to one");
     check("compare_and_swap", target, offset, 1);
     return updating(target, offset)
         .compare_and_swap(calls::as_element<Element>("window: compare_and_swap", expected),

@@ -17,7 +17,7 @@ bool is_visible(const process_identity& theirs, const process_identity& mine) no
 }  // namespace
 
 membership::membership(int rank, int size, std::string launched, std::uint32_t job, bool is_singleton)
-    : rank_(rank), size_(size), launched_(std::move(launched)), job_(job), is_singleton_(is_singleton) {
+    : rank_(rank), size_(size), start_{std::move(launched), is_singleton}, job_(job) {
   hosts_.reserve(static_cast<std::size_t>(size));
   served_.reserve(static_cast<std::size_t>(size));
 }

@@ -30,9 +30,9 @@ class membership {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   /// How the group was started.
-  [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
+  [[nodiscard]] const std::string& launched() const noexcept { return start_.words; }
   /// Whether it is one rank that was started without a launcher.
-  [[nodiscard]] bool is_singleton() const noexcept { return is_singleton_; }
+  [[nodiscard]] bool is_singleton() const noexcept { return start_.has_no_launcher; }
   /// The secrets, keys and names that all ranks of the group share.
   [[nodiscard]] const group_numbers& numbers() const noexcept { return numbers_; }
   /// Identifies the job: the same on all ranks of one bootstrap group. Public.
@@ -65,9 +65,11 @@ class membership {
 
   int rank_;
   int size_;
-  std::string launched_;
+  struct {
+    std::string words;
+    bool has_no_launcher;
+  } start_;
   std::uint32_t job_;
-  bool is_singleton_;
   group_numbers numbers_;
   bool oversubscribed_ = false;
   std::uint8_t zero_copy_kib_ = 0;

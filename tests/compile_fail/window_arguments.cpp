@@ -5,7 +5,7 @@
 // expect: the elements of this range are not those of the window
 // expect: this argument is no contiguous range of the window
 // expect: a number of this type may lose its value as an element of this call
-// expect: a get reads into a range or a variable of the window's elements
+// expect: a number is neither a range nor a variable of the window's elements
 // expect: compare_and_swap compares bytes, and equal values of this type may differ
 // expect: a call cannot return elements that have no default constructor: pass the buffer that is to receive
 #include <list>

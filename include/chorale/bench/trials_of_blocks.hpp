@@ -9,9 +9,10 @@
 #include <fmt/format.h>
 
 #include <chorale/bench/trials.hpp>
-#include <chorale/calls/exchange.hpp>
 #include <chorale/core/in_place.hpp>
+#include <chorale/core/neighbours.hpp>
 #include <chorale/core/root.hpp>
+#include <chorale/core/types.hpp>
 
 namespace chorale::bench {
 
@@ -169,8 +170,9 @@ struct trial<chorale::operation::exchange> {
   static constexpr bool rooted = false;
   static void call(auto& comm, buffers& memory, std::size_t bytes) {
     const int n = comm.size();
-    comm.exchange({chorale::to((comm.rank() + 1) % n, std::span<const float>{memory.in(bytes)})},
-                  {chorale::from((comm.rank() + n - 1) % n, memory.out(bytes))});
+    constexpr auto type = chorale::type_tag<float>();
+    comm.exchange({outgoing{(comm.rank() + 1) % n, std::as_bytes(std::span{memory.in(bytes)}), type}},
+                  {incoming{(comm.rank() + n - 1) % n, std::as_writable_bytes(memory.out(bytes)), type}});
   }
   static std::string check(auto& comm, buffers& memory, std::size_t bytes, team& all) {
     const auto seed = seed_of(bytes);

@@ -20,8 +20,8 @@ using cards = std::vector<std::vector<std::byte>>;
 /// job and differs between jobs. `describe()` says in one sentence how the group was started (launcher,
 /// singleton). Optional members: `local_rank()`, the number of this rank on its host, from 0, by which
 /// devices are assigned if config::device names several (default: `rank()`); `composition()`, a text that
-/// must be the same on all ranks, such as the algorithms of a communicator; and `singleton()`, whether this is
-/// one rank that no launcher started.
+/// must be the same on all ranks, such as the algorithms of a communicator; and `singleton()`, whether this
+/// is one rank that no launcher started.
 template <class Group>
 concept group = requires(Group& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;

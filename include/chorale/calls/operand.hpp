@@ -166,7 +166,8 @@ concept no_root = !std::same_as<std::remove_cvref_t<Argument>, root>;
 struct no_operator {};
 
 namespace argument {
-/// Whether a call can return its result for an operand of this type; a static_assert says in one line why not.
+/// Whether a call can return its result for an operand of this type; a static_assert says in one line why
+/// not.
 template <class Element>
 constexpr bool is_single_value() {
   static_assert(!buffer<Element>,

@@ -67,7 +67,8 @@ std::vector<std::byte> initial_of(Caller& on, std::remove_reference_t<Out>& out,
 /// result is the initial value.
 template <class Algorithm, class Net>
 task<> exscan_of_first(Net& net, call_id now, scanned both, std::vector<std::byte> initial, reduction op) {
-  const auto [from, to] = both;
+  const std::span<const std::byte> from = both.from;
+  const std::span<std::byte> to = both.to;
   const auto in_pieces = [&](auto&& use) {
     for (std::size_t at = 0; at < to.size(); at += initial.size()) {
       const auto piece = to.subspan(at, std::min(initial.size(), to.size() - at));

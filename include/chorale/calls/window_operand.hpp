@@ -1,4 +1,5 @@
-// The arguments of a window's operations: ranges and values of its elements, or one readable error.
+// The arguments of a window's operations: ranges and values of its elements, or one readable error, and what
+// may stand for a rank or an operator.
 #pragma once
 
 #include <concepts>
@@ -9,6 +10,26 @@
 #include <utility>
 
 #include <chorale/core/types.hpp>
+
+namespace chorale {
+
+/// The type of `any_rank`.
+struct any_rank_t {
+  explicit any_rank_t() = default;
+};
+/// Passed as `origin`: notifications from any rank.
+inline constexpr any_rank_t any_rank{};
+
+/// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
+struct replace_t {
+  template <class Element>
+  constexpr Element operator()(const Element&, const Element& b) const noexcept {
+    return b;
+  }
+};
+inline constexpr replace_t replace{};  ///< Replaces a value.
+
+}  // namespace chorale
 
 namespace chorale::calls {
 
@@ -35,7 +56,12 @@ inline constexpr bool lasts =
 template <class Element, class Range>
 constexpr bool is_range_of() {
   using plain = std::remove_reference_t<Range>;
-  if constexpr (!contiguous<plain&>) {
+  if constexpr (std::integral<std::remove_const_t<plain>>) {
+    static_assert(!std::integral<std::remove_const_t<plain>>,
+                  "chorale::window: a number is neither a range nor a variable of the window's elements; "
+                  "get_n(target, offset, count) returns a number of them");
+    return false;
+  } else if constexpr (!contiguous<plain&>) {
     static_assert(contiguous<plain&>,
                   "chorale::window: this argument is no contiguous range of the window's elements: pass a "
                   "std::vector, std::array, std::span, C array or registered_array; is the order of the "

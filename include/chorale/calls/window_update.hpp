@@ -9,6 +9,7 @@
 #include <cstring>
 #include <memory>
 #include <span>
+#include <type_traits>
 
 #include <chorale/core/operators.hpp>
 
@@ -55,6 +56,11 @@ class window_update {
   }
   /// Sets the element to `desired` if its bytes equal those of `expected`. @returns the old value.
   Element compare_and_swap(const Element& expected, const Element& desired) {
+    static_assert(
+        std::has_unique_object_representations_v<Element> || std::same_as<Element, double> ||
+            std::same_as<Element, float>,
+        "chorale::window: compare_and_swap compares bytes, and equal values of this type may differ "
+        "in theirs, as where it has padding: use an integer, or std::bit_cast to one");
     if constexpr (is_word) {
       if (is_native())
         return std::bit_cast<Element>(memory_.compare_swap(

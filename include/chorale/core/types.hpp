@@ -15,8 +15,9 @@
 namespace chorale {
 
 /// Opts in a type whose bytes are its value although the compiler cannot see it, such as a class with
-/// constructors: `template <> inline constexpr bool chorale::enable_element<Type> = true;`. You promise that a value whose bytes are copied to other storage, also on another rank, is the
-/// same value there, and that no destructor need run for it. The library opts in std::pair and std::tuple.
+/// constructors: `template <> inline constexpr bool chorale::enable_element<Type> = true;`. You promise that
+/// a value whose bytes are copied to other storage, also on another rank, is the same value there, and that
+/// no destructor need run for it. The library opts in std::pair and std::tuple.
 template <class Type>
 inline constexpr bool enable_element = false;
 
@@ -93,9 +94,9 @@ constexpr bool shows_its_value() {
 
 /// A type whose values can be sent as bytes: a number, an enumeration, or a trivially copyable aggregate
 /// (`struct point { double x, y; };`), since an address means nothing to another rank: pointers, views, and
-/// structs that are seen to hold a pointer are refused. Other classes opt in by `enable_element`. A std::pair,
-/// std::tuple, std::array or std::complex is an element if its parts are. (Pointers behind the first 16
-/// members of a struct, or inside classes that opt in, are not seen.)
+/// structs that are seen to hold a pointer are refused. Other classes opt in by `enable_element`. A
+/// std::pair, std::tuple, std::array or std::complex is an element if its parts are. (Pointers behind the
+/// first 16 members of a struct, or inside classes that opt in, are not seen.)
 template <class Type>
 concept element =
     std::is_object_v<Type> && !std::is_const_v<Type> && !std::is_volatile_v<Type> &&
