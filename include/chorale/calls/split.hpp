@@ -20,7 +20,7 @@ namespace chorale {
 /// The type of `undefined_color`. It converts to a number that is no colour, so that both can be chosen
 /// between: `takes_part ? 0 : undefined_color`.
 struct undefined_color_t {
-  constexpr operator int() const noexcept { return std::numeric_limits<int>::min(); }
+  constexpr operator int() const noexcept { return std::numeric_limits<int>::min(); }  ///< no colour
 };
 /// The colour of a rank that joins no part.
 inline constexpr undefined_color_t undefined_color{};

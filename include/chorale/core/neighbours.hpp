@@ -11,7 +11,7 @@ namespace chorale {
 /// The type of `nobody`. It converts to a number that is no rank, so that both can be chosen between:
 /// `rank > 0 ? rank - 1 : nobody`.
 struct nobody_t {
-  constexpr operator int() const noexcept { return -1; }
+  constexpr operator int() const noexcept { return -1; }  ///< no rank
 };
 /// In place of the peer of a message: sends to it and receives from it are ignored.
 inline constexpr nobody_t nobody{};
