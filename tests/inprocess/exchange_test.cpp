@@ -122,6 +122,25 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
   }
 }
 
+TEMPLATE_TEST_CASE("a rank may have more messages than its neighbours, each of which has one each way",
+                   "[exchange]", EXCHANGE_COMMUNICATORS) {
+  // Rank 0 has one for itself, too, so that it moves all by streams and the others theirs in one piece.
+  run_ranks<TestType>(4, inprocess::settings(), [](auto& comm) {
+    for (const std::size_t count :
+         {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{2049}, std::size_t{2050},
+          std::size_t{2051}, std::size_t{2060}, std::size_t{2061}}) {
+      std::vector<message> plan{{0, 0, count}};
+      for (int other = 1; other < comm.size(); ++other) {
+        plan.push_back({0, other, count});
+        plan.push_back({other, 0, count + static_cast<std::size_t>(other)});
+      }
+      part mine{plan, comm.rank()};
+      comm.exchange(mine.sends, mine.takes);
+      mine.check();
+    }
+  });
+}
+
 TEMPLATE_TEST_CASE("exchange shifts around a ring and along a line", "[exchange]", EXCHANGE_COMMUNICATORS) {
   for (const int size : {1, 2, 3, 5, 7}) {
     if (inprocess::too_large(size)) continue;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include <chorale/algorithm/exchange/neighbour.hpp>
+#include <chorale/algorithm/exchange/one_piece.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/neighbours.hpp>
@@ -28,8 +29,9 @@ struct workspace {
 /// costs one message per neighbour. Messages above the transport's threshold go straight into the receiver's
 /// buffer once its manifest has provided the address; or, on a transport with messages of any length, they
 /// follow after all pieces. A rank that only takes short messages from a peer sends nothing back, so the
-/// sender does not wait. Cost: one message per neighbour and block; data that are not contiguous are copied
-/// once more.
+/// sender does not wait. Where every neighbour has one message each way at most, which fits into a block with
+/// its manifest, a rank does the same without making neighbours (`in_pieces`). Cost: one message per
+/// neighbour and block; data that are not contiguous are copied once more.
 ///
 /// The call reads a buffer only until its bytes have been sent or put; peers write only into buffers that
 /// this call has announced.
@@ -43,6 +45,15 @@ struct direct {
   static task<> run(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes) {
     // Calls of a communicator run one after the other, so they can share the workspace.
     auto& work = net.template state<workspace>();
+    if (exchange::is_in_pieces(net, sends) && exchange::is_in_pieces(net, takes))
+      return exchange::in_pieces(net, now, sends, takes, work.heads);
+    return in_streams(net, now, sends, takes, work);
+  }
+
+ private:
+  template <mailbox_transport Net>
+  static task<> in_streams(Net& net, call_id now, std::span<const outgoing> sends,
+                           std::span<const incoming> takes, workspace& work) {
     find_neighbours(net, work, chorale::by_distance(net.rank(), net.size(), sends, work.sends),
                     chorale::by_distance(net.rank(), net.size(), takes, work.takes));
     straight_memory<Net> straight;
@@ -83,7 +94,6 @@ struct direct {
     }
   }
 
- private:
   /// Copies this rank's messages to itself, which come first (distance 0), and makes the neighbours.
   template <mailbox_transport Net>
   static void find_neighbours(const Net& net, workspace& work, std::span<const outgoing> sends,

@@ -51,6 +51,24 @@ template <class Packed>
          places * manifest_place::packed_bytes;
 }
 
+/// Writes the header and the entries of the manifest for a peer, and returns the end of what was written.
+/// `sends` and `takes`: the messages to and from it. `stream_bytes`: of the manifest and the data after it.
+inline std::byte* write_manifest(std::byte* at, std::uint64_t stream_bytes, std::span<const outgoing> sends,
+                                 std::span<const incoming> takes) noexcept {
+  const auto write = [&](const auto& value, std::size_t bytes) {
+    std::memcpy(at, &value, bytes);
+    at += bytes;
+  };
+  write(manifest_header{stream_bytes, static_cast<std::uint32_t>(sends.size()),
+                        static_cast<std::uint32_t>(takes.size())},
+        sizeof(manifest_header));
+  for (const outgoing& message : sends)
+    write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
+  for (const incoming& message : takes)
+    write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
+  return at;
+}
+
 /// @throws error errc::mismatch: rank `from` sends `sent` messages to rank `to`, which takes `taken`.
 [[noreturn, gnu::cold, gnu::noinline]] inline void throw_unequal_lists(int from, std::size_t sent, int to,
                                                                        std::size_t taken) {

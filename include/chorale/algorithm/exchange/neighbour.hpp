@@ -116,22 +116,13 @@ class neighbour {
     first_in_ = straight.in.size();
     if (straight_sends_ + straight_takes_ != 0) add_straight(net, straight);
     if (out_.manifest == 0) return;
-    std::byte* at = head_.data();
-    const auto write = [&](const auto& value, std::size_t bytes) {
-      std::memcpy(at, &value, bytes);
-      at += bytes;
-    };
-    write(manifest_header{out_.total(), static_cast<std::uint32_t>(sends_.size()),
-                          static_cast<std::uint32_t>(takes_.size())},
-          sizeof(manifest_header));
-    for (const outgoing& message : sends_)
-      write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
-    for (const incoming& message : takes_)
-      write(manifest_entry{message.bytes.size(), message.type}, manifest_entry::packed_bytes);
+    std::byte* at = exchange::write_manifest(head_.data(), out_.total(), sends_, takes_);
     if constexpr (one_sided_transport<Net>) {
       const auto name = [&](const auto& registered) {
         const remote_region here = registered.region();
-        write(manifest_place{here.address, here.key}, manifest_place::packed_bytes);
+        const manifest_place place{here.address, here.key};
+        std::memcpy(at, &place, manifest_place::packed_bytes);
+        at += manifest_place::packed_bytes;
       };
       if (receivers_read_)
         std::for_each(straight.out.begin() + static_cast<std::ptrdiff_t>(first_out_), straight.out.end(),
