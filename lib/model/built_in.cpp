@@ -2,15 +2,10 @@
 // last_arriver_reads: what it takes beside direct on that Xeon, times what direct took.
 #include "built_in.hpp"
 
-#include <ios>
-#include <sstream>
-#include <string>
-
 namespace chorale::model {
-namespace {
 
-// operation transport ranks crowded bytes {algorithm microseconds}...; no algorithm's name has a space.
-constexpr const char* built_in_rows = R"(
+std::string_view soft_rows() noexcept {
+  return R"(
 allgather rc 2 0 8 recursive_doubling 0.4987 direct 0.5136 ring 0.5292 bruck 0.6863
 allgather rc 2 0 256 recursive_doubling 0.7555 direct 0.7816 ring 0.7991 bruck 0.9987
 allgather rc 2 0 2048 recursive_doubling 1.709 ring 1.752 direct 1.761 bruck 2.004
@@ -270,29 +265,6 @@ scatter rc 16 1 32768 flat 128.5 fetch 129.5 binomial 309.3
 scatter rc 16 1 131072 fetch 269.6 flat 361.9 binomial 828.9
 scatter rc 16 1 1048576 fetch 1779 flat 3219 binomial 6922
 )";
-
-}  // namespace
-
-std::vector<measurement> built_in_measurements() {
-  std::vector<measurement> all;
-  std::istringstream lines{built_in_rows};
-  // Otherwise a stream without memory for a word looks like one at its end, and rows would be missing.
-  lines.exceptions(std::ios::badbit);
-  for (std::string line; std::getline(lines, line);) {
-    std::istringstream words{line};
-    words.exceptions(std::ios::badbit);
-    std::string operation;
-    measurement m;
-    if (!(words >> operation >> m.transport >> m.ranks >> m.crowded >> m.bytes)) continue;
-    m.what = operation_named(operation);
-    while (words >> m.algorithm >> m.microseconds) {
-      // "degree_k<15,flat>" is "degree_k<15, flat>" as a type is written.
-      if (const auto comma = m.algorithm.find(','); comma != std::string::npos)
-        m.algorithm = m.algorithm.substr(0, comma) + ", " + m.algorithm.substr(comma + 1);
-      all.push_back(m);
-    }
-  }
-  return all;
 }
 
 }  // namespace chorale::model

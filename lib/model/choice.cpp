@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cstdio>
+#include <iterator>
 #include <limits>
 #include <optional>
 #include <utility>
@@ -36,7 +37,7 @@ bool says_the_same(const choice::range_choice& a, const choice::range_choice& b)
 void choice::make(const config& settings, const call_context& context, std::vector<entrant> entrants) {
   context_ = context;
   entrants_ = std::move(entrants);
-  table_ = tuning_table::of(settings);
+  table_ = tuning_table::of(settings, context.here.is_on_adapter);
   says_ = settings.explain && context.rank == 0;
   const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
   for (std::size_t i = 0; i < entrants_.size(); ++i)
@@ -47,27 +48,44 @@ void choice::make(const config& settings, const call_context& context, std::vect
   const int ranks = context_.here.ranks;
   const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
                      (policy == trial_policy::all || settings.tuning.empty());
+  const auto by_table = table_->rules(context_.here, names);
+  const std::vector<int> in_order = ordered();
   // With two operands there is only one bracketing.
-  is_free_ = policy == trial_policy::all || ranks == 2;
-  std::size_t from = 0;
-  for (const model::rule& by_table : table_->rules(context_.here, names)) {
+  is_free_ = policy == trial_policy::all || (ranks == 2 && in_order == suitable_);
+  const auto by_table_in_order =
+      in_order == suitable_ ? by_table : table_->rules(context_.here, names_of(entrants_, in_order));
+  auto any = by_table.begin();
+  auto alike = by_table_in_order.begin();
+  const auto begin_with = [&](range_choice& one, const model::rule& by, const std::vector<int>& numbers) {
+    one.algorithm = numbers[static_cast<std::size_t>(by.algorithm)];
+    one.settled = !tries;
+    one.why = by.why;
+  };
+  for (std::size_t from = 0; any != by_table.end();) {
+    const std::size_t end = std::min(any->up_to, alike->up_to);
     // A barrier has only one size.
     const bool has_sizes = tries && context_.here.what != operation::barrier;
-    for (const std::size_t up_to :
-         has_sizes ? trial_limits(from, by_table.up_to) : std::vector{by_table.up_to}) {
+    for (const std::size_t up_to : has_sizes ? trial_limits(from, end) : std::vector{end}) {
       rule& r = rules_.emplace_back();
       r.up_to = up_to;
-      for (range_choice* one : {&r.any, &r.alike}) {
-        one->algorithm = suitable_[static_cast<std::size_t>(by_table.algorithm)];
-        one->settled = !tries;
-        one->why = by_table.why;
-      }
+      begin_with(r.any, *any, suitable_);
+      begin_with(r.alike, *alike, in_order);
     }
-    from = by_table.up_to + 1;
+    from = end + 1;
+    // Both end together, with the rule for the longest messages.
+    if (alike->up_to == end) ++alike;
+    if (any->up_to == end) ++any;
   }
   if (!says_) return;
   for (std::size_t i = 0; i < rules_.size(); ++i)
     if (i == 0 || !says_the_same(rules_[i - 1].any, rules_[i].any)) say(rules_[i].any);
+}
+
+std::vector<int> choice::ordered() const {
+  std::vector<int> found;
+  std::ranges::copy_if(suitable_, std::back_inserter(found),
+                       [&](int i) { return entrants_[static_cast<std::size_t>(i)].is_ordered; });
+  return found.empty() ? suitable_ : found;
 }
 
 std::size_t choice::rule_of(const range_choice& in) const noexcept {

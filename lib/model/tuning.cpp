@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -148,14 +150,23 @@ std::vector<int> tuning_table::contenders(const situation& s, std::span<const st
   return found;
 }
 
-std::shared_ptr<const tuning_table> tuning_table::built_in() {
-  static detail::immortal<std::shared_ptr<const tuning_table>> table{
-      std::make_shared<const tuning_table>(built_in_measurements(), "the built-in table")};
+std::shared_ptr<const tuning_table> tuning_table::built_in(bool for_adapters) {
+  if (!for_adapters) {
+    static detail::immortal<std::shared_ptr<const tuning_table>> table{
+        std::make_shared<const tuning_table>(measurements_of(soft_rows()), "the built-in table")};
+    return *table;
+  }
+  static detail::immortal<std::shared_ptr<const tuning_table>> table{[] {
+    auto rows = measurements_of(simulated_rows());
+    // Ranks that share cores wait for these rather than for the device.
+    std::ranges::copy_if(measurements_of(soft_rows()), std::back_inserter(rows), &measurement::crowded);
+    return std::make_shared<const tuning_table>(std::move(rows), "the built-in table of a simulated cluster");
+  }()};
   return *table;
 }
 
-std::shared_ptr<const tuning_table> tuning_table::of(const config& settings) {
-  if (settings.tuning.empty()) return built_in();
+std::shared_ptr<const tuning_table> tuning_table::of(const config& settings, bool for_adapters) {
+  if (settings.tuning.empty()) return built_in(for_adapters);
   static detail::immortal<std::map<std::string, std::shared_ptr<const tuning_table>>> known;
   const std::lock_guard lock(tables_lock);
   auto& table = (*known)[settings.tuning];

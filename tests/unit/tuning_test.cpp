@@ -1,4 +1,5 @@
 // The choice of algorithms by measurements and by formulas.
+#include <algorithm>
 #include <cstddef>
 #include <cstdlib>
 #include <filesystem>
@@ -102,6 +103,36 @@ TEST_CASE("far from all measurements formulas decide", "[tuning]") {
   CHECK(chosen(rules, 1 << 20) == "bruck");
   CHECK(chosen(rules, 4 << 20) == "ring");
   CHECK(rules.front().why.find("by formula for 64 ranks") != std::string::npos);
+}
+
+TEST_CASE("adapters have a built-in table of their own", "[tuning]") {
+  const auto soft = tuning_table::built_in();
+  const auto simulated = tuning_table::built_in(true);
+  CHECK(tuning_table::of({}, true) == simulated);
+  CHECK(soft->fingerprint() != simulated->fingerprint());
+  CHECK(simulated->origin().find("simulated") != std::string::npos);
+  std::size_t crowded = 0;
+  int most_ranks = 0;
+  for (const auto& one : simulated->rows()) {
+    crowded += one.crowded ? 1 : 0;
+    most_ranks = std::max(most_ranks, one.ranks);
+    CHECK(one.what != operation::none);
+    CHECK(one.microseconds > 0);
+  }
+  CHECK(most_ranks == 65536);
+  CHECK(static_cast<std::ptrdiff_t>(crowded) == std::ranges::count_if(soft->rows(), &measurement::crowded));
+  // Each algorithm of the standard choice is measured, where it is meant for one rank a core.
+  const std::vector<std::string> alltoalls{"direct", "pairwise", "bruck", "bruck_k<4>", "bruck_k<8>"};
+  const auto on = [&](int ranks, std::size_t bytes) {
+    for (const auto& r : simulated->rules({operation::alltoall, "rc", ranks, false, true}, alltoalls))
+      if (bytes <= r.up_to) return alltoalls[static_cast<std::size_t>(r.algorithm)];
+    return std::string{};
+  };
+  CHECK(on(48, 8) == "bruck_k<4>");
+  CHECK(on(1024, 8) == "bruck_k<8>");
+  CHECK(on(8, 262144) == "direct");
+  const std::vector<std::string> with_comma{"degree_k<15, flat>"};
+  CHECK(std::ranges::any_of(simulated->rows(), [&](const auto& m) { return m.algorithm == with_comma[0]; }));
 }
 
 TEST_CASE("an unknown algorithm is chosen only if no other is known", "[tuning]") {

@@ -26,14 +26,14 @@ def launched(ranks, *options):
     return mpi.words(dataclasses.replace(library, options=options), mpi.kind(library), ranks, ranks > len(os.sched_getaffinity(0)))
 
 
-def rows(*command, limit=TIME_LIMIT):
+def rows(*command, limit=TIME_LIMIT, variables=None):
     """The rows of the result that a program of ours writes with --json, on soft0 if no device is named. @throws Refused"""
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         file = pathlib.Path(folder) / "result.json"
-        run(*command, "--json", str(file), limit=limit)
+        run(*command, "--json", str(file), limit=limit, variables=variables)
         return json.loads(file.read_text(encoding="utf-8"))["rows"]
 
 
-def run(*command, limit=TIME_LIMIT):
-    """Runs a program. @returns how what it said begins. @throws Refused"""
-    return process.run_named(command, {"CHORALE_DEVICE": "soft0", **process.environment()}, limit)
+def run(*command, limit=TIME_LIMIT, variables=None):
+    """Runs a program, with further variables. @returns how what it said begins. @throws Refused"""
+    return process.run_named(command, {"CHORALE_DEVICE": "soft0", **process.environment(), **(variables or {})}, limit)

@@ -131,6 +131,13 @@ struct automatic {
       return true;
   }
   template <class Net>
+  static bool is_on_adapter(const Net& net) {
+    if constexpr (requires { net.is_on_adapter(); })
+      return net.is_on_adapter();
+    else
+      return false;
+  }
+  template <class Net>
   static model::choice& choice_for(Net& net) {
     model::choice& made = net.template state<held>().all;
     if (!made.is_made()) [[unlikely]]
@@ -143,12 +150,12 @@ struct automatic {
     const auto add = [&]<class Algorithm>() {
       if constexpr (Algorithm::template runs_on<Net>)
         all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
-                       suits<Algorithm>(net)});
+                       suits<Algorithm>(net), evaluation_of<Algorithm> != evaluation::unordered});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
     made.make(net.settings(),
-              {{implements, Net::name, net.size(), net.oversubscribed()},
+              {{implements, Net::name, net.size(), net.oversubscribed(), is_on_adapter(net)},
                net.rank(),
                operation_traits<implements>::is_rooted},
               std::move(all));

@@ -4,12 +4,11 @@
 #include <cstddef>
 #include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/model/last_choice.hpp>
 #include <chorale/core/config.hpp>
+#include <chorale/model/last_choice.hpp>
 #include <chorale/model/trial.hpp>
 #include <chorale/model/tuning.hpp>
 
@@ -17,9 +16,10 @@ namespace chorale::model {
 
 /// An algorithm that can be chosen.
 struct entrant {
-  std::string name;   ///< its `type_name`
-  int brackets = 0;   ///< algorithms with the same number, other than 0, give the same bits
-  bool suits = true;  ///< false: it works here, but is not meant for such groups
+  std::string name;        ///< its `type_name`
+  int brackets = 0;        ///< algorithms with the same number, other than 0, give the same bits
+  bool suits = true;       ///< false: it works here, but is not meant for such groups
+  bool is_ordered = true;  ///< operands are combined in rank order
 };
 
 /// Where calls are made.
@@ -85,6 +85,8 @@ class choice {
     range_choice any;    ///< results have the same bits whatever the algorithm, or may differ
     range_choice alike;  ///< results must have the bits of the table's choice
   };
+  /// The numbers of those of `suitable_` that combine in rank order; of all if none does.
+  [[nodiscard]] std::vector<int> ordered() const;
   [[nodiscard]] std::vector<int> contenders(const range_choice& in, std::size_t bytes) const;
   [[nodiscard]] std::size_t rule_of(const range_choice& in) const noexcept;
   void say(const range_choice& of) const;

@@ -20,6 +20,7 @@ struct situation {
   std::string_view transport;        ///< its name
   int ranks = 1;                     ///< of the group
   bool crowded = false;              ///< ranks outnumber the cores of some host
+  bool is_on_adapter = false;        ///< a device moves the bytes, not the cores of the ranks
 };
 
 /// One algorithm at one size. `bytes`: of the message, or of one block for operations on blocks.
@@ -45,12 +46,13 @@ class tuning_table {
  public:
   /// A table of these rows, in any order; `origin` names it in explanations.
   tuning_table(std::vector<measurement> rows, std::string origin);
-  /// The measurements that the library was built with.
-  static std::shared_ptr<const tuning_table> built_in();
+  /// The measurements that the library was built with: of soft0, or, for devices that move bytes themselves,
+  /// of a simulated cluster with HDR InfiniBand (docs/simulation.md).
+  static std::shared_ptr<const tuning_table> built_in(bool for_adapters = false);
   /// Reads a file of `chorale-bench --table`. @throws error errc::invalid_argument naming file and reason.
   static std::shared_ptr<const tuning_table> read(const std::string& file);
   /// `read(settings.tuning)`, or the built-in table. Each file is read once per process.
-  static std::shared_ptr<const tuning_table> of(const config& settings);
+  static std::shared_ptr<const tuning_table> of(const config& settings, bool for_adapters = false);
 
   /// The best of `algorithms` (type names, at least one) for each size: rules in ascending order of `up_to`,
   /// the last without limit. Uses measurements of the same transport and crowding on the nearest number of

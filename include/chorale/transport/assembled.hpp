@@ -73,6 +73,8 @@ class assembled {
   /// Maximum number of messages of one sender that a receiver holds before it releases one.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().least_blocks(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
+  /// Whether its device moves bytes itself, where cores of the ranks do on soft0. The same on all ranks.
+  [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 

@@ -261,6 +261,8 @@ concept reading_transport = one_sided_transport<Net> && Net::reads_by_device;
 /// * `name`: the transport's name in tuning tables and errors.
 /// * `oversubscribed()`: whether ranks outnumber the cores on any host.
 /// * `settings()`: the configuration; config::tuning, config::trials and config::explain are used.
+/// * `is_on_adapter()`, if it has that: whether an adapter moves the bytes; decides between the two built-in
+///   tables.
 template <class Net>
 concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) {
   { Net::name } -> std::convertible_to<const char*>;

@@ -5,6 +5,7 @@
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/allreduce/recursive_multiplying.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
@@ -15,6 +16,7 @@ namespace chorale::allreduce {
 /// the bits of rounded results depend on the sizes of the group and the message. Use `reproducible` if that
 /// matters.
 struct standard : automatic<recursive_doubling, degree_k<1>, degree_k<3>, degree_k<7>,
-                            degree_k<15, broadcast::flat>, rabenseifner, reproducible, last_arriver> {};
+                            degree_k<15, broadcast::flat>, rabenseifner, reproducible, last_arriver,
+                            recursive_multiplying<4>, recursive_multiplying<8>> {};
 
 }  // namespace chorale::allreduce

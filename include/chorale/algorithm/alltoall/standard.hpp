@@ -11,6 +11,7 @@
 namespace chorale::alltoall {
 
 /// The fastest of these, chosen by `automatic`. Uneven blocks use `pairwise`.
-struct standard : automatic<direct, pairwise, bruck, last_arriver, last_arriver_reads> {};
+struct standard
+    : automatic<direct, pairwise, bruck, bruck_k<4>, bruck_k<8>, last_arriver, last_arriver_reads> {};
 
 }  // namespace chorale::alltoall

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <span>
 
+#include <chorale/algorithm/evaluation.hpp>
 #include <chorale/algorithm/reduce_exchange.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/scratch.hpp>
@@ -22,6 +23,7 @@ namespace chorale::reduce_scatter {
 /// operators that do not commute (`chorale::commutes`) use `direct`.
 struct circulant {
   static constexpr auto implements = operation::reduce_scatter;
+  static constexpr auto evaluates = evaluation::unordered;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <chorale/algorithm/automatic.hpp>
+#include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
+#include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 
 namespace chorale::reduce_scatter {
 
-/// The fastest of these, chosen by `automatic`. All combine from rank 0 upwards, so the bits do not depend on
-/// the choice.
-struct standard : automatic<direct, last_arriver> {};
+/// The fastest of these, chosen by `automatic`. Results whose bits depend on the order are combined from rank
+/// 0 upwards, by `direct` or `last_arriver`, so the bits do not depend on the choice.
+struct standard : automatic<direct, last_arriver, recursive_halving, circulant> {};
 
 }  // namespace chorale::reduce_scatter

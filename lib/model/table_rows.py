@@ -1,0 +1,36 @@
+#!/usr/bin/env python3
+"""Writes a table to choose by, as JSON, in the words of built_in.hpp: table_rows.py OUTPUT TABLE"""
+import json
+import pathlib
+import sys
+
+HEAD = """// Made from {name} by table_rows.py.
+#include "model/built_in.hpp"
+
+namespace chorale::model {{
+
+std::string_view simulated_rows() noexcept {{
+  return R"(
+"""
+TAIL = """)";
+}
+
+}  // namespace chorale::model
+"""
+
+
+def line(row):
+    """operation transport ranks crowded bytes {algorithm microseconds}..., without spaces in names."""
+    times = (word for name, time in row["microseconds"].items() for word in (name.replace(", ", ","), time))
+    return " ".join(str(word) for word in (row["operation"], row["transport"], row["ranks"], int(row["crowded"]), row["bytes"], *times))
+
+
+def main():
+    """Writes the file."""
+    output, table = map(pathlib.Path, sys.argv[1:])
+    rows = json.loads(table.read_text(encoding="utf-8"))["tuning"]
+    output.write_text(HEAD.format(name=table.name) + "".join(line(row) + "\n" for row in rows) + TAIL, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
