@@ -75,10 +75,10 @@ task<> exscan_of_first(Net& net, call_id now, scanned both, std::vector<std::byt
       use(std::span<const std::byte>{initial}.first(piece.size()), piece);
     }
   };
-  if (from.data() != to.data()) move_bytes(to, from);
+  if (from.data() != to.data()) chorale::move_bytes(to, from);
   in_pieces([&](auto left, auto mine) { op.combine_right(left, mine); });
   co_await calls::launch<operation::scan, Algorithm>(net, now, std::span<const std::byte>{to}, to, op, false);
-  in_pieces([&](auto left, auto mine) { move_bytes(mine, left); });
+  in_pieces([&](auto left, auto mine) { chorale::move_bytes(mine, left); });
 }
 
 /// `initial`: as `initial_of`.
