@@ -82,7 +82,7 @@ void measure(const std::array<comm_type*, 3>& comms) {
 
 int main() {
   const auto file = std::filesystem::temp_directory_path() / fmt::format("observing-cost-{}.json", getpid());
-  chorale::config off;
+  auto off = chorale::config::from_environment();
   off.device = "soft0";
   off.trials = chorale::trial_policy::off;
   chorale::config counted = off;

@@ -101,7 +101,7 @@ class call_queue : private background {
       rethrow_failure();
     }
     net.calls().complete(now);
-    if (net.calls().is_busy()) [[unlikely]]
+    if (net.calls().has_observed_call()) [[unlikely]]
       end_observed(now, nullptr);
   }
 

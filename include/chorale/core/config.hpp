@@ -204,7 +204,7 @@ struct config {
   std::size_t trace_records = 1'000'000;
   /// Statistics and traces time each call that lasts as long as this, and of shorter ones that are alike
   /// about one in this time; the others are counted. Zero: each call is timed.
-  std::chrono::nanoseconds sampling{4000};
+  std::chrono::nanoseconds sampling{16'000};
 
   /// Defaults overridden by the environment.
   /// @throws error errc::invalid_environment naming the variable, its value and what it accepts.

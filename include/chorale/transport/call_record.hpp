@@ -53,8 +53,11 @@ class call_record {
   /// Whether a call needs the slow path: others are pending, or there are observers.
   [[nodiscard]] bool is_busy() const noexcept { return busy_ != 0; }
   [[nodiscard]] bool is_observed() const noexcept { return (busy_ & observed_bit) != 0; }
+  /// Whether a call is in progress whose end and waits observers are told.
+  [[nodiscard]] bool has_observed_call() const noexcept { return (busy_ & call_bit) != 0; }
   void set_pending(bool pending) noexcept { set(pending_bit, pending); }
   void set_observed(bool observed) noexcept { set(observed_bit, observed); }
+  void set_observed_call(bool observed) noexcept { set(call_bit, observed); }
   /// Number of the next call.
   [[nodiscard]] std::uint64_t next() const noexcept { return number_ + 1; }
   /// The observers. Precondition: `give` was called.
@@ -83,6 +86,7 @@ class call_record {
  private:
   static constexpr std::uint8_t pending_bit = 1;
   static constexpr std::uint8_t observed_bit = 2;
+  static constexpr std::uint8_t call_bit = 4;
   void set(std::uint8_t bit, bool on) noexcept {
     busy_ = static_cast<std::uint8_t>(on ? busy_ | bit : busy_ & ~bit);
   }

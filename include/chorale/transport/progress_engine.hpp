@@ -72,7 +72,7 @@ class progress_engine {
     constexpr bool changes = std::invocable<Peer&>;
     backoff pace{spin_};
     slow_wait watch{*this, first_awaited<changes>(peer), now};
-    if (parts_.calls.is_observed()) [[unlikely]]
+    if (parts_.calls.has_observed_call()) [[unlikely]]
       watch.observe();
     while (!ready()) {
       if (!pace()) continue;

@@ -56,6 +56,7 @@ void observed_calls::remove(const std::shared_ptr<observer>& one) noexcept {
   all_.erase(found);
   if (all_.empty()) {
     calls_->set_observed(false);
+    calls_->set_observed_call(false);
     open_.clear();
     first_ = 0;
     waits_since_ = {};
@@ -100,6 +101,7 @@ bool observed_calls::catch_up(call_id now) noexcept {
   made.number = now.number;
   made.what = *what;
   made.algorithm = names_[static_cast<std::size_t>(what->what)];
+  calls_->set_observed_call(true);
   made.begun = made.run = times_.now();
   for (const listener& l : all_) l.who->on_begin(made);
   for (const listener& l : all_) l.who->on_run(made);
@@ -123,6 +125,7 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
     next.algorithm = algorithm_of(what.what);
   // Last of what may fail: observers see the end of each call that is open.
   observed_call& made = open_.emplace_back(next);
+  calls_->set_observed_call(true);
   made.begun = times_.now();
   if (!is_nonblocking) made.run = made.begun;
   for (const listener& l : all_) l.who->on_begin(made);
@@ -176,11 +179,11 @@ void observed_calls::end_first(const std::exception_ptr& failure, clock::time_po
   const bool is_alike = chosen.is_settled && !one.is_nonblocking && !one.failure && one.resent == 0;
   one.failure = nullptr;
   if (is_sampled()) kinds_.note(signature, one, one.over - one.begun, sampling_, is_alike);
-  ++first_;
+  calls_->set_observed_call(++first_ != open_.size());
 }
 
 bool observed_calls::begin_wait() noexcept {
-  if (window_.is_open || first_ == open_.size()) return false;
+  if (window_.is_open) return false;
   waits_since_ = times_.now();
   return true;
 }
