@@ -4,7 +4,7 @@
   tools/measure choice --machine clan2003 --ranks 5,16 alltoall   on one, one operation
 
 Each row is an operation, a machine, a number of ranks and a size. Without --trials the choice is that of the built-in table for adapters, as it is for
-the first call; with it the calls before the measured ones are a trial, as they are by default. Sums have the bits that they have by default, unless
+the first call; with it the calls before the measured ones are a trial, as they are by default (auto). Sums have the bits that they have by default, unless
 --trials is `all`: then algorithms that combine in another order than that of the ranks take part, here and there.
 
 Exit status 1 if fewer than 95 % of the rows are within 10 %.
@@ -14,6 +14,8 @@ import collections
 from measuring import options, pages, programs
 
 OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan")
+# What serves only programs that name it.
+NAMED = {"multicast", *(f"{name}_multicast<{degree}>" for name in ("gather", "reduce") for degree in (1, 3, 7, 15))}
 # What combines in another order than that of the ranks.
 UNORDERED = {"reduce_scatter": {"recursive_halving", "circulant"}, "allreduce": {"ring"}}
 BOUND = 1.1
@@ -27,7 +29,7 @@ def add_options(parser):
     parser.add_argument("--ranks", type=options.numbers, default="5,16,40")
     parser.add_argument("--ranks-per-host", type=options.count, default=1)
     parser.add_argument("--sizes", default="64,4K,40K")
-    parser.add_argument("--trials", choices=("off", "on", "all"), default="off")
+    parser.add_argument("--trials", choices=("off", "auto", "all"), default="off")
     options.add_build(parser)
 
 
@@ -50,7 +52,7 @@ def run(chosen):
         for ranks in chosen.ranks:
             for (operation, size), times in rows_of(chosen, machine, ranks).items():
                 mine = times.pop("standard", None)
-                for name in UNORDERED.get(operation, ()) if chosen.trials != "all" and ranks > 2 else ():
+                for name in NAMED | (UNORDERED.get(operation, set()) if chosen.trials != "all" else set()):
                     times.pop(name, None)
                 if mine is None or not times:
                     continue
