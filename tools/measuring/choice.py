@@ -26,7 +26,7 @@ def add_options(parser):
     """Those of its own."""
     parser.add_argument("operations", nargs="*", metavar="OPERATION", help="default: all but exchange")
     parser.add_argument("--machine", default="ndr-64core", help="names or files, with commas between (default: %(default)s)")
-    parser.add_argument("--ranks", type=options.numbers, default="5,16,40")
+    parser.add_argument("--ranks", type=options.numbers, default="5,16")
     parser.add_argument("--ranks-per-host", type=options.count, default=1)
     parser.add_argument("--sizes", default="64,4K,40K")
     parser.add_argument("--trials", choices=("off", "auto", "all"), default="off")
