@@ -75,10 +75,12 @@ class communicator {
 
   [[nodiscard]] int rank() const { return on().rank(); }  ///< This rank, from 0.
   [[nodiscard]] int size() const { return on().size(); }  ///< The number of ranks.
+  /// Which ranks share a host, or what `config::places` (CHORALE_PLACES) says instead. The same on all ranks.
+  [[nodiscard]] const places& hosts() const { return on().transport().core().layout(); }
   /// How this group was started, in words: the launcher, or that there was none.
   [[nodiscard]] const std::string& launcher() const { return on().transport().core().launched(); }
   /// Whether this is the one rank of a process that was started without a launcher.
-  [[nodiscard]] bool is_singleton() const { return on().transport().core().is_singleton(); }
+  [[nodiscard]] bool is_singleton() const { return on().transport().core().where().is_singleton; }
   /// Names this communicator in errors, such as "solver", on this rank only; empty for no name.
   void set_name(std::string name) { on().transport().core().calls().set_label(std::move(name)); }
   /// The name given by `set_name`.
@@ -335,6 +337,11 @@ class communicator {
   [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0);
   /// The request's `take()` gives what `split` returns; its `wait()` and `test()` throw what `split` throws.
   request_for<communicator> isplit(int color, int key = 0);
+  /// A communicator of the ranks of each host, ordered by `key`, then by rank here. Collective; cost and
+  /// errors as `split`.
+  [[nodiscard]] std::unique_ptr<communicator> split_by_host(int key = 0) {
+    return split(hosts().of(rank()), key);
+  }
   /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
   [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
   request_for<communicator> iduplicate() { return start_part({.color = 0, .key = 0}); }

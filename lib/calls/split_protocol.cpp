@@ -72,7 +72,7 @@ void split_protocol::begin_joining() {
   transport::group_view group;
   group.rank = static_cast<int>(place);
   group.size = static_cast<int>(members_.size());
-  group.local_rank = group.rank;
+  group.where = from_.where;
   group.job = [this] { return fmt::format("{}.{}", from_.job, mine_.color); };
   group.launched = [this] {
     return fmt::format("{} of {} ranks of: {}", members_.size(), from_.size, from_.launched);

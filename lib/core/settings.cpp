@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "immortal.hpp"
+#include "virtual_places.hpp"
 
 namespace chorale {
 namespace {
@@ -136,18 +137,19 @@ setting choice(const char* variable, const char* name, Choice config::*field,
 }
 
 setting text(const char* variable, const char* name, std::string config::*field, const char* accepts,
-             const char* initially, const char* meaning) {
+             const char* initially, const char* meaning, bool (*is_good)(std::string_view) = nullptr) {
   return {.variable = variable,
           .field = name,
           .accepts = accepts,
           .initially = initially,
           .meaning = meaning,
           .set =
-              [field](config& c, std::string_view value) {
+              [field, is_good](config& c, std::string_view value) {
+                if (is_good != nullptr && !is_good(value)) return false;
                 c.*field = value;
                 return true;
               },
-          .good = [](const config&) { return true; },
+          .good = [field, is_good](const config& c) { return is_good == nullptr || is_good(c.*field); },
           .show = [field](const config& c) { return c.*field; }};
 }
 
@@ -165,6 +167,10 @@ setting elsewhere(const char* variable, const char* accepts, const char* initial
 
 bool is_mtu(long long value) {
   return value == 0 || (value >= 256 && (value & (value - 1)) == 0);
+}
+
+bool is_layout(std::string_view text) {
+  return text.empty() || detail::virtual_places::read(text).has_value();
 }
 
 std::vector<setting> make_settings() {
@@ -271,6 +277,13 @@ std::vector<setting> make_settings() {
               {"unordered", placement_policy::unordered}},
              "whether memory of this rank shows RDMA writes in their order: auto believes it of soft0 alone, "
              "ordered is for fabrics whose operator says so, and faster; else completions announce all data"),
+      text("CHORALE_PLACES", "places", &config::places,
+           "places x ranks of each, with a c behind it if the ranks take turns; or the ranks of each place, "
+           "with commas between",
+           "a place for each host",
+           "layout that the ranks of one job are to believe, such as 4x4, 4x4c or 3,1,5, to try places on "
+           "one host; the same on all ranks",
+           is_layout),
       choice("CHORALE_MULTICAST_JOIN", "multicast_join", &config::multicast_join,
              {{"auto", join_policy::automatic},
               {"attach", join_policy::attach},

@@ -86,16 +86,20 @@ std::size_t endpoint::zero_copy_from() const noexcept {
   return members_->zero_copy_from();
 }
 
+const places& endpoint::layout() const noexcept {
+  return members_->layout();
+}
+
+const location& endpoint::where() const noexcept {
+  return members_->where();
+}
+
 bool endpoint::is_on_one_host() const noexcept {
   return members_->hosts() == 1;
 }
 
 const std::string& endpoint::launched() const noexcept {
   return members_->launched();
-}
-
-bool endpoint::is_singleton() const noexcept {
-  return members_->is_singleton();
 }
 
 std::string endpoint::announcements() const {
@@ -118,6 +122,8 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.transport = transport;
   who.device = ports_.front().chosen().device.name;
   who.host = members_->host_of(rank());
+  who.place = layout().of(rank());
+  who.places = layout().count();
   who.launched = launched();
   calls_.give(new observed_calls{calls_, std::move(who), settings_.sampling, [this] { return resent(); }});
   auto own = standard_observers(settings_, calls_.observed().who());

@@ -12,6 +12,7 @@
 #include <chorale/transport/joining.hpp>
 #include <chorale/transport/registration_cache.hpp>
 
+#include "../core/virtual_places.hpp"
 #include "host.hpp"
 #include "membership.hpp"
 #include "no_start.hpp"
@@ -182,7 +183,7 @@ joining::~joining() = default;
 
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
-  group_.emplace(plan, group.local_rank);
+  group_.emplace(plan, group.where.local_rank);
   const device_port& first = group_->ports.front();
   const config& settings = group_->settings;
   require_places(settings);
@@ -190,12 +191,13 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   auto sizes = plan.port;
   sizes.channel = group_->channel.get();
   // Spread over the cores, so that one core does not serve the interrupts of all ranks of the host.
-  sizes.completion_vector = group.local_rank;
+  sizes.completion_vector = group.where.local_rank;
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
-  group_->members = std::make_unique<membership>(rank_, size_, group.launched(),
-                                                 static_cast<std::uint32_t>(detail::fnv1a(group.job())),
-                                                 group.is_singleton);
+  location where = group.where;
+  if (where.place == 0) where.place = detail::virtual_places::number(settings.places, rank_, size_);
+  group_->members = std::make_unique<membership>(rank_, size_, where, group.launched(),
+                                                 static_cast<std::uint32_t>(detail::fnv1a(group.job())));
 
   group_terms& terms = mine_->terms;
   terms.messages.block_bytes = settings.block_bytes;
@@ -210,6 +212,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.tuning = model::tuning_table::of(settings)->fingerprint();
   terms.trials = static_cast<std::uint64_t>(settings.trials);
   terms.connections = settings.connections;
+  terms.places = detail::fnv1a(settings.places);
   terms.set_transport(plan.transport);
   terms.set_composition(group.composition());
   terms.port_count = static_cast<std::uint32_t>(group_->ports.size());
@@ -226,6 +229,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   card.numbers = group_numbers::drawn();
   card.terms = terms.fingerprint();
   card.host = fingerprint(terms.host);
+  card.place = where.place;
   card.process = process;
   card.has_service = settings.service == service_policy::off ? 0 : 1;
   // The measurement is not needed if the setting decides.

@@ -8,17 +8,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include <chorale/core/places.hpp>
+#include <chorale/transport/group_view.hpp>
+
 #include "../core/process.hpp"
 #include "rank_card.hpp"
 
 namespace chorale::transport {
 
 /// The ranks of a group, their hosts, and their shared numbers. Built from one card per rank; time and memory
-/// grow linearly: 5 bytes and a bit per rank, plus a record per host. Not thread-safe.
+/// grow linearly: 9 bytes and a bit per rank, plus a record per host and place. Not thread-safe.
 class membership {
  public:
-  /// `job`: as `job()`.
-  membership(int rank, int size, std::string launched, std::uint32_t job, bool is_singleton = false);
+  /// `where`, `job`: as the functions of these names.
+  membership(int rank, int size, location where, std::string launched, std::uint32_t job);
 
   /// Adds the card of the next rank, from rank 0. `mine`: this rank's card.
   void add(const received_card& theirs, const rank_card& mine);
@@ -30,9 +33,7 @@ class membership {
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return size_; }
   /// How the group was started.
-  [[nodiscard]] const std::string& launched() const noexcept { return start_.words; }
-  /// Whether it is one rank that was started without a launcher.
-  [[nodiscard]] bool is_singleton() const noexcept { return start_.has_no_launcher; }
+  [[nodiscard]] const std::string& launched() const noexcept { return launched_; }
   /// The secrets, keys and names that all ranks of the group share.
   [[nodiscard]] const group_numbers& numbers() const noexcept { return numbers_; }
   /// Identifies the job: the same on all ranks of one bootstrap group. Public.
@@ -41,10 +42,12 @@ class membership {
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
   /// The largest `rank_card::zero_copy_kib`, in bytes.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept { return zero_copy_kib_ * std::size_t{1024}; }
-  [[nodiscard]] int hosts() const noexcept { return static_cast<int>(names_.size()); }
-  [[nodiscard]] const std::string& host_of(int peer) const {
-    return names_[static_cast<std::size_t>(hosts_[static_cast<std::size_t>(peer)])];
-  }
+  /// Where this rank is.
+  [[nodiscard]] const location& where() const noexcept { return where_; }
+  /// Which ranks share a place.
+  [[nodiscard]] const chorale::places& layout() const noexcept { return layout_; }
+  [[nodiscard]] int hosts() const noexcept { return static_cast<int>(hosts_.size()); }
+  [[nodiscard]] const std::string& host_of(int peer) const { return host(peer).name; }
   /// True for the lowest rank of each host, which sends the host's name to the others.
   [[nodiscard]] bool names_its_host(int peer) const;
   /// True if a thread answers for that rank while it computes.
@@ -56,28 +59,39 @@ class membership {
   [[nodiscard]] const std::vector<int>& neighbours() const noexcept { return neighbours_; }
 
  private:
-  /// Collected per host while cards arrive.
+  struct known_host {
+    std::string name;
+    int lowest = 0;  ///< its lowest rank
+  };
+  /// What cards say of the ranks of a host.
   struct tally {
     int lowest = 0;
     int ranks = 0;
     cpu_mask cores{};
   };
+  /// Collected while cards arrive.
+  struct arrivals {
+    std::unordered_map<std::uint64_t, int> host_numbers{};   ///< by fingerprint
+    std::unordered_map<std::uint64_t, int> place_numbers{};  ///< likewise
+    std::vector<tally> hosts{};
+    std::vector<int> places{};  ///< of each rank whose card has come
+  };
+  [[nodiscard]] const known_host& host(int peer) const {
+    return hosts_[static_cast<std::size_t>(host_numbers_[static_cast<std::size_t>(layout_.of(peer))])];
+  }
 
   int rank_;
   int size_;
-  struct {
-    std::string words;
-    bool has_no_launcher;
-  } start_;
+  location where_;
+  std::string launched_;
   std::uint32_t job_;
   group_numbers numbers_;
   bool oversubscribed_ = false;
   std::uint8_t zero_copy_kib_ = 0;
-  std::unordered_map<std::uint64_t, int> host_numbers_;  ///< by fingerprint
-  std::vector<tally> tallies_;
-  std::vector<std::string> names_;  ///< host names
-  std::vector<int> lowest_;         ///< lowest rank of each host
-  std::vector<int> hosts_;          ///< number of each rank's host
+  arrivals arrivals_;
+  std::vector<known_host> hosts_;
+  std::vector<int> host_numbers_;  ///< of each place
+  chorale::places layout_;
   std::vector<bool> served_;
   std::unordered_map<int, process_identity> processes_;
   std::vector<int> neighbours_;

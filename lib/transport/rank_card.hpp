@@ -38,13 +38,14 @@ static_assert(std::has_unique_object_representations_v<group_numbers>);
 /// fingerprints. It is followed by the nonzero range of words of its core mask, and the address of each
 /// further device port.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 15;
+  static constexpr std::uint32_t binary_interface = 16;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port
   group_numbers numbers{};            ///< its contribution
   std::uint64_t terms = 0;            ///< fingerprint of everything that must be the same on all ranks
   std::uint64_t host = 0;             ///< fingerprint of its host
+  std::uint64_t place = 0;            ///< equal for ranks of one place among those of this host
   process_identity process{};
   std::uint8_t has_service = 0;    ///< 1 if a thread answers while the rank computes
   std::uint8_t zero_copy_kib = 0;  ///< message size from which zero copy is faster if cores copy; or 0
@@ -52,7 +53,7 @@ struct rank_card {
   std::uint16_t first_word = 0;    ///< index of the first word of the mask
   std::uint16_t words = 0;
 };
-static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 112);
+static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 120);
 
 /// A card as received, with its mask.
 struct received_card {

@@ -92,7 +92,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   for (const std::uint64_t word :
        {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
         messages.eager_bytes, messages.eager_way, messages.send_block_bytes, messages.long_sends, tuning,
-        trials, numbers, std::uint64_t{connections}, transport_hash, composition_hash,
+        trials, numbers, places, std::uint64_t{connections}, transport_hash, composition_hash,
         std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
@@ -164,6 +164,8 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");
   if (theirs.trials != mine.trials)
     differ("config::trials", mine.trials, theirs.trials, "set CHORALE_TRIALS alike");
+  if (theirs.places != mine.places)
+    differ("config::places", mine.places, theirs.places, "set CHORALE_PLACES alike");
   if (theirs.numbers != mine.numbers)
     differ("the format of numbers", describe_numbers(mine.numbers), describe_numbers(theirs.numbers),
            "start all ranks on machines of one kind");

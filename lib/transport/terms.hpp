@@ -54,6 +54,7 @@ struct group_terms {
   std::uint64_t tuning = 0;  ///< fingerprint of the tuning table
   std::uint64_t trials = 0;
   std::uint64_t numbers = numbers_here;
+  std::uint64_t places = 0;  ///< hash of `config::places`
   std::uint32_t connections = 0;
   std::uint32_t port_count = 1;
   std::uint64_t transport_hash = 0;    ///< of the whole text

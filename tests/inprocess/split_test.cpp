@@ -247,3 +247,67 @@ TEST_CASE("the error of a call driven by another call's wait appears at its own 
     comm.barrier();
   });
 }
+
+TEMPLATE_TEST_CASE("ranks know which of them share a host, or believe it", "[split]", standard<rc>,
+                   standard<ud>) {
+  if (left_out_in_virtual_time("its hosts are those of the machine")) return;
+  struct layout {
+    const char* text;
+    std::vector<int> of;
+  };
+  for (const auto& [text, of] : {layout{"", {0, 0, 0, 0, 0}}, layout{"5x1", {0, 1, 2, 3, 4}},
+                                 layout{"1,3,1", {0, 1, 1, 1, 2}}, layout{"3x2c", {0, 1, 2, 0, 1, 2}}}) {
+    auto c = settings();
+    c.places = text;
+    run_ranks<TestType>(static_cast<int>(of.size()), c, [&of = of](auto& comm) {
+      const auto check = [](const auto& on, const std::vector<int>& wanted) {
+        for (int r = 0; r < on.size(); ++r)
+          if (on.hosts().of(r) != wanted[static_cast<std::size_t>(r)])
+            throw wrong("rank " + std::to_string(r) + " is in place " + std::to_string(on.hosts().of(r)));
+        if (on.hosts().ranks() != on.size()) throw wrong("the layout has another number of ranks");
+      };
+      check(comm, of);
+      const auto near = comm.split_by_host();
+      check_part(near.get(), expected_members(of, std::vector<int>(of.size()), comm.rank()), comm.rank());
+      check(*near, std::vector<int>(of.size(), 0));
+      // Places are those of the job, also where the numbers of ranks are others.
+      const auto turned = comm.split(0, -comm.rank());
+      std::vector<int> numbers;
+      std::vector<int> expected;
+      for (auto place = of.rbegin(); place != of.rend(); ++place) {
+        const auto known = std::find(numbers.begin(), numbers.end(), *place);
+        expected.push_back(static_cast<int>(known - numbers.begin()));
+        if (known == numbers.end()) numbers.push_back(*place);
+      }
+      check(*turned, expected);
+      comm.barrier();
+    });
+  }
+}
+
+TEST_CASE("a layout must be that of the group, and the same on all ranks", "[split]") {
+  auto c = settings();
+  c.places = "2x2";
+  const auto made = [&](chorale::config own, support::any_group& group) -> std::string {
+    try {
+      const standard<rc> comm{group, own};
+      return "made";
+    } catch (const chorale::error& e) {
+      return e.what();
+    }
+  };
+  std::vector<std::string> said(6);
+  run_anywhere(
+      3, [&](support::any_group& group) { said[static_cast<std::size_t>(group.rank())] = made(c, group); });
+  c.places = "3";
+  run_anywhere(3, [&](support::any_group& group) {
+    auto own = c;
+    if (group.rank() == 2) own.places = "1x3c";
+    said[3 + static_cast<std::size_t>(group.rank())] = made(own, group);
+  });
+  for (std::size_t i = 0; i < said.size(); ++i) {
+    INFO(said[i]);
+    CHECK(said[i].find("CHORALE_PLACES") != std::string::npos);
+    CHECK(said[i].find(i < 3 ? "a layout of 4 ranks" : "differs between ranks") != std::string::npos);
+  }
+}

@@ -32,6 +32,7 @@ class split_protocol {
   struct parent {
     int rank = 0;
     int size = 1;
+    transport::location where{};
     std::string job;       ///< a text that is the same on all ranks and unique to this call
     std::string launched;  ///< how the parent was launched
     std::string composition;

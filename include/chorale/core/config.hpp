@@ -136,6 +136,7 @@ struct config {
   /// Mailbox blocks in each direction of a connection. The same on all ranks. Unset: `usual_blocks`, and more
   /// between ranks on `soft0`, as `transport::rdma_mailbox::blocks_for` says.
   std::optional<std::uint32_t> blocks;
+  /// The default number of mailbox blocks.
   static constexpr std::uint32_t usual_blocks = 16;
   /// The number in effect; where there are more, messages may rely on this many.
   [[nodiscard]] std::uint32_t least_blocks() const noexcept { return blocks.value_or(usual_blocks); }
@@ -185,6 +186,10 @@ struct config {
   trial_policy trials = trial_policy::automatic;
   /// Rank 0 reports on standard error which algorithms it chooses, and why.
   bool explain = false;
+  /// Layout that the ranks of a job are to believe, instead of a place for each host: `4x4` are four places
+  /// of four ranks, `4x4c` the same with ranks in turn, `3,1,5` three places of so many. Splits keep the
+  /// place of each rank. The same on all ranks.
+  std::string places;
   service_policy service = service_policy::event;  ///< How datagrams are answered while a rank computes.
   /// Shortest time that a rank waits for a multicast before it asks the sender to repeat it; longer if waits
   /// are usually longer.

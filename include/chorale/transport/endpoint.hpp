@@ -12,6 +12,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/places.hpp>
 #include <chorale/transport/algorithm_store.hpp>
 #include <chorale/transport/call_record.hpp>
 #include <chorale/transport/control_channel.hpp>
@@ -69,13 +70,15 @@ class endpoint {
   [[nodiscard]] std::uint32_t public_name() const noexcept;
   /// How the group was started, such as "singleton: ...".
   [[nodiscard]] const std::string& launched() const noexcept;
-  /// Whether it is one rank that was started without a launcher.
-  [[nodiscard]] bool is_singleton() const noexcept;
   /// True if ranks outnumber the cores on any host, so that waiting must yield.
   [[nodiscard]] bool oversubscribed() const noexcept;
   /// The message size in bytes from which zero copy is faster, if cores copy the data and each rank has a
   /// core: the largest value that any rank has measured; 0 if cores do not copy.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept;
+  /// Which ranks share a host.
+  [[nodiscard]] const places& layout() const noexcept;
+  /// Where this rank is.
+  [[nodiscard]] const location& where() const noexcept;
   /// True if all ranks are on one host.
   [[nodiscard]] bool is_on_one_host() const noexcept;
 

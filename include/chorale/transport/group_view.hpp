@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string>
@@ -13,12 +14,18 @@
 
 namespace chorale::transport {
 
+/// Where a rank is, and how it got there. Communicators that are split from another keep it.
+struct location {
+  int local_rank = 0;         ///< number among the ranks of the job on its host
+  std::uint64_t place = 0;    ///< equal for ranks of one place among those of a host; 0: not known yet
+  bool is_singleton = false;  ///< started without a launcher
+};
+
 /// A bootstrap group of any type, which must outlive it. Errors and thread safety as for the group.
 struct group_view {
   int rank = 0;
   int size = 1;
-  int local_rank = 0;
-  bool is_singleton = false;  ///< started without a launcher
+  location where;
   // Functions, since texts allocate: they are called where a failure can be reported to the other ranks.
   std::function<std::string()> job;
   std::function<std::string()> launched;
@@ -30,8 +37,7 @@ struct group_view {
   static group_view of(Group& group, const config& c) {
     return {group.rank(),
             group.size(),
-            bootstrap::local_rank_of(group),
-            bootstrap::is_singleton(group),
+            {bootstrap::local_rank_of(group), 0, bootstrap::is_singleton(group)},
             [&group] { return group.job(); },
             [&group] { return group.describe(); },
             [&group] { return bootstrap::composition_of(group); },

@@ -57,8 +57,9 @@ void call_log::say(const observed_communicator& who, std::string_view text) cons
 
 void call_log::on_made(const observed_communicator& who) noexcept {
   try {
-    say(who, fmt::format("made over {}, device {}, on host {}, process {}; {}", who.transport, who.device,
-                         printable(who.host), process_, printable(who.launched)));
+    say(who, fmt::format("made over {}, device {}, on host {}, place {} of {}, process {}; {}", who.transport,
+                         who.device, printable(who.host), who.place, who.places, process_,
+                         printable(who.launched)));
   } catch (...) {
   }
 }

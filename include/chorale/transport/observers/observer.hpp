@@ -26,6 +26,8 @@ struct observed_communicator {
   std::string transport;  ///< name of the transport
   std::string device;     ///< device of its first port
   std::string host;       ///< host of this rank
+  int place = 0;          ///< number of this rank's place (`places`)
+  int places = 0;         ///< the number of places
   std::string launched;   ///< how the group was started
   std::string name;       ///< as set by `communicator::set_name`
 };
