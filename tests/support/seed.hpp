@@ -26,7 +26,7 @@ template <class Comm>
 std::uint64_t common_seed(Comm& comm) {
   const char* given = std::getenv("CHORALE_TEST_SEED");
   std::uint64_t seed = given != nullptr ? std::strtoull(given, nullptr, 0) : std::random_device{}();
-  comm.broadcast(seed, chorale::root{0});
+  comm.broadcast(seed);
   if (comm.rank() == 0) fmt::print(stderr, "{} ranks, CHORALE_TEST_SEED={}\n", comm.size(), seed);
   return seed;
 }
