@@ -183,7 +183,7 @@ TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[int
 TEST_CASE("no number of a group reveals another", "[intruders]") {
   const std::array contributions{group_numbers::drawn(), group_numbers::drawn(), group_numbers::drawn()};
   const auto numbers_with = [&contributions](auto&& change) {
-    membership members{0, 3, "by hand", 7};
+    membership members{0, 3, {}, "by hand", 7};
     for (int r = 0; r < 3; ++r) {
       rank_card card;
       card.numbers = contributions[static_cast<std::size_t>(r)];

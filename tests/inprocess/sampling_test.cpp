@@ -123,8 +123,8 @@ TEST_CASE("of many short calls some are told, and all are counted", "[observing]
     chorale::observe(comm, seen);
     std::vector<int> data(3);
     for (int i = 0; i < 1000; ++i) {
-      comm.allreduce(data);
-      comm.broadcast(data, 1);
+      comm.allreduce(chorale::in_place, data, chorale::sum);
+      comm.broadcast(data, chorale::root{1});
       w.put((comm.rank() + 1) % 3, 0, std::int64_t{i});
     }
     const auto all = std::make_shared<journal_of_calls>();
@@ -134,11 +134,11 @@ TEST_CASE("of many short calls some are told, and all are counted", "[observing]
     require(seen->mistaken == 0, "a call without its kind");
     // An observer of all calls has all, and so has the other one meanwhile.
     const std::uint64_t told = seen->told;
-    for (int i = 0; i < 100; ++i) comm.allreduce(data);
+    for (int i = 0; i < 100; ++i) comm.allreduce(chorale::in_place, data, chorale::sum);
     require(all->calls.size() == 100 && seen->told == told + 100, "not all were told");
     all->check();
     chorale::stop_observing(comm, all);
-    for (int i = 0; i < 1000; ++i) comm.allreduce(data);
+    for (int i = 0; i < 1000; ++i) comm.allreduce(chorale::in_place, data, chorale::sum);
     chorale::stop_observing(comm, seen);
     require(seen->calls == 3100, "not all were counted at the end");
     require(seen->told < told + 700, "samples do not come back");
@@ -159,14 +159,14 @@ TEST_CASE("a call that would be passed is told if it waits for long, or fails", 
     for (int i = 0; i < 500; ++i) {
       one[0] = 1;
       if (i == 400 && comm.rank() == 1) chorale::clock::sleep_for(late);
-      comm.allreduce(one, adds);
+      comm.allreduce(chorale::in_place, one, adds);
     }
     if (comm.rank() == 0) require(seen->longest > late / 2, "the long wait was not told");
     one[0] = -1;
     const std::uint64_t told = seen->told;
     bool failed = false;
     try {
-      comm.allreduce(one, adds);
+      comm.allreduce(chorale::in_place, one, adds);
     } catch (const std::exception&) {
       failed = true;
     }
@@ -182,7 +182,7 @@ TEST_CASE("statistics count calls that are not timed", "[observing]") {
   run_ranks<chorale::communicator<>>(2, c, [](auto& comm) {
     std::vector<double> data(2);
     for (int i = 1; i <= 2000; ++i) {
-      comm.broadcast(data, i % 2);
+      comm.broadcast(data, chorale::root{i % 2});
       if (i % 500 != 0) continue;
       const auto all = comm.statistics();
       const auto sum = all.total();

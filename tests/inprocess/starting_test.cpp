@@ -165,8 +165,8 @@ TEST_CASE("a membership knows hosts, cores and secrets, whatever the order of th
     const int me = static_cast<int>(random() % static_cast<unsigned>(ranks));
     const rank_card mine = made_up(me, host_of[static_cast<std::size_t>(me)]);
     std::size_t zero_copy_from = 0;
-    membership members{me, ranks, "by hand", 7};
-    membership others{0, ranks, "by hand", 7};
+    membership members{me, ranks, {}, "by hand", 7};
+    membership others{0, ranks, {}, "by hand", 7};
     for (int r = 0; r < ranks; ++r) {
       const auto at = static_cast<std::size_t>(r);
       rank_card card = made_up(r, host_of[at]);
@@ -323,7 +323,7 @@ TEST_CASE("a rank knows the addresses of all device ports of the others", "[star
 TEST_CASE("the cards of a hundred thousand ranks are processed quickly", "[starting]") {
   // Pairwise comparison would take minutes.
   constexpr int ranks = 100'000;
-  membership members{0, ranks, "by hand", 7};
+  membership members{0, ranks, {}, "by hand", 7};
   const cpu_mask cores = first_cores(128);
   for (int r = 0; r < ranks; ++r) members.add({made_up(r, r / 100), cores}, made_up(0, 0));
   members.complete();
