@@ -275,7 +275,7 @@ TEST_CASE("The first nonblocking call of a thread may lack memory", "[robustness
 }
 
 TEST_CASE("Without memory the built-in tuning table is not read in part", "[robustness][memory]") {
-  const std::size_t rows = chorale::model::built_in_measurements().size();
+  const std::size_t rows = chorale::model::measurements_of(chorale::model::soft_rows()).size();
   bool is_reached = true;
   for (long first = 1; is_reached; first += every() ? 1 : 1 + first / 2) {
     CAPTURE(first);
@@ -283,7 +283,7 @@ TEST_CASE("Without memory the built-in tuning table is not read in part", "[robu
     {
       const shortage::failing armed(shortage::call::allocate, first);
       try {
-        read = chorale::model::built_in_measurements().size();
+        read = chorale::model::measurements_of(chorale::model::soft_rows()).size();
       } catch (const std::bad_alloc&) {
         // The caller gets the exception.
       }
