@@ -169,7 +169,6 @@ class planned_calls {
 
   void add_reductions() {
     using chorale::sum;
-    using collectives::scanned_ranks;
     const int ranks = me_.ranks;
     const auto even = collectives::even(ranks, count_), blocks = uneven(0, 1);
     const auto of_one_buffer = [this](auto call, auto& c) {
@@ -187,12 +186,11 @@ class planned_calls {
         [this](auto... a) { return comm_.plan_allreduce(a...); },
         [this](auto... a) { comm_.allreduce(a...); }, of_one_buffer);
     add_sums(
-        "scan", me_, count_, {0, count_, scanned_ranks(me_.rank, true)},
-        [this](auto... a) { return comm_.plan_scan(a...); }, [this](auto... a) { comm_.scan(a...); },
-        of_one_buffer);
+        "scan", me_, count_, {0, count_, me_.rank + 1}, [this](auto... a) { return comm_.plan_scan(a...); },
+        [this](auto... a) { comm_.scan(a...); }, of_one_buffer);
     add_sums(
-        "exscan", me_, count_, {0, count_, scanned_ranks(me_.rank, false)},
-        [this](auto... a) { return comm_.plan_exscan(a...); }, [this](auto... a) { comm_.exscan(a...); },
+        "exscan", me_, count_, {0, count_, me_.rank}, [this](auto... a) { return comm_.plan_exscan(a...); },
+        [this](auto... a) { comm_.exscan(a...); },
         [this](auto call, auto& c) {
           c.initial = number{7};
           return in_place_ ? call(chorale::in_place, c.in.span(), 7, sum)

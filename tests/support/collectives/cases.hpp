@@ -173,8 +173,8 @@ struct share {
   int ranks = 0;
 };
 
-/// How many ranks a scan reduces at that rank. Rank 0 has no result of an exclusive scan, and keeps its
-/// operand.
+/// How many ranks an algorithm for scans reduces at that rank. Rank 0 has no result of an exclusive one, and
+/// keeps its operand; the call puts the initial value there.
 constexpr int scanned_ranks(int rank, bool inclusive) noexcept {
   return inclusive || rank == 0 ? rank + 1 : rank;
 }

@@ -72,7 +72,7 @@ void check_scan(Comm& comm, std::size_t count, Op op, bool inclusive, std::uint6
                 const manner& m = {}) {
   participant me = of(comm, seed, m);
   me.in_place = true;
-  reduction_case<T, Op> one{me, count, {0, count, scanned_ranks(comm.rank(), inclusive)}, op};
+  reduction_case<T, Op> one{me, count, {0, count, comm.rank() + (inclusive ? 1 : 0)}, op};
   if (inclusive) {
     if (m.nonblocking)
       await(comm.iscan(chorale::in_place, one.in.span(), op));
