@@ -39,6 +39,7 @@ class composed_group {
   [[nodiscard]] int local_rank() requires requires(Group& g) { g.local_rank(); } {
     return group_.local_rank();
   }
+  [[nodiscard]] bool singleton() { return bootstrap::is_singleton(group_); }
   [[nodiscard]] std::string job() { return group_.job(); }
   [[nodiscard]] std::string describe() { return group_.describe(); }
   [[nodiscard]] std::string composition() const { return composition_(); }

@@ -19,7 +19,7 @@ namespace {
 namespace sim = chorale::simulation;
 
 /// Memory that a process creates once and keeps is less than this.
-constexpr std::size_t most_kept_bytes = std::size_t{1} << 19;
+constexpr std::size_t most_kept_bytes = std::size_t{1} << 20;
 
 sim::machine machine_for(const schedule& s) {
   sim::machine m = support::test_machine(s.ranks);
