@@ -62,7 +62,8 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
         std::vector<int> colors;
         std::vector<int> keys;
         for (int r = 0; r < size; ++r) {
-          colors.push_back(static_cast<int>(plan() % 4) - 1);
+          const int color = static_cast<int>(plan() % 4) - 1;
+          colors.push_back(color < 0 ? chorale::undefined_color : color);
           keys.push_back(static_cast<int>(plan() % 5) - 2);
         }
         const auto here = static_cast<std::size_t>(me);

@@ -31,7 +31,8 @@ void splits(communicator& comm, std::mt19937_64& plan) {
   std::vector<int> colors;
   std::vector<int> keys;
   for (int r = 0; r < comm.size(); ++r) {
-    colors.push_back(static_cast<int>(plan() % 4) - 1);
+    const int color = static_cast<int>(plan() % 4) - 1;
+    colors.push_back(color < 0 ? chorale::undefined_color : color);
     keys.push_back(static_cast<int>(plan() % 3));
   }
   const auto me = static_cast<std::size_t>(comm.rank());

@@ -17,7 +17,7 @@ import launch  # noqa: E402
 from markdown_blocks import blocks  # noqa: E402
 from project_compiler import compile_command  # noqa: E402
 
-COMMAND = re.compile(r"^\$ mpirun -n (\d+) \./(\w+)\n(.*)", re.DOTALL)
+COMMAND = re.compile(r"^\$ mpirun (?:--[\w-]+ )*-n (\d+) \./(\w+)\n(.*)", re.DOTALL)
 
 
 def as_program(code):
