@@ -127,7 +127,7 @@ add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE chorale::chorale)
 """
 # What the library consists of.
-PARTS = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "soft-layout-version"}
+PARTS = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "simulated-rows", "soft-layout-version"}
 
 
 def targets_in(options, build):
