@@ -7,7 +7,8 @@ import shutil
 from measuring import process
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-COUNTED = ROOT / "tools" / "measuring" / "counted"
+PROGRAMS = pathlib.Path("tools", "measuring", "counted")
+COUNTED = ROOT / PROGRAMS
 LIMIT = 7200  # seconds
 
 
@@ -40,7 +41,7 @@ def built(tree, release):
 def linked(tree, library, program, source, *options):
     """A program of a file below counted/, of the tree itself, since calls may be spelt otherwise, with its headers and library; made anew only where
     it has to be."""
-    own = tree / COUNTED.relative_to(ROOT) / source
+    own = tree / PROGRAMS / source
     source = own if own.exists() else COUNTED / source
     needs = [source, source.parent / "counting.hpp", library, *(tree / "include").rglob("*.hpp")]
     if not program.exists() or program.stat().st_mtime < max(file.stat().st_mtime for file in needs):
