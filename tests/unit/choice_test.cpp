@@ -118,7 +118,7 @@ TEST_CASE("where bits matter, algorithms that combine in another order take no p
   choice all = made({}, on_adapters, entrants);
   CHECK(all.of(8, true).algorithm == 1);
   CHECK(all.of(8, false).algorithm == 0);
-  for (const std::size_t bytes : {0, 8, 100, 5000, 300'000, 1 << 24}) {
+  for (const std::size_t bytes : std::vector<std::size_t>{0, 8, 100, 5000, 300'000, 1 << 24}) {
     CAPTURE(bytes);
     CHECK(all.of(bytes, false).algorithm == 0);
     CHECK(settle(all, all.of(bytes, false), bytes, [](int serving) {
