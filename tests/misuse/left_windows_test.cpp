@@ -97,7 +97,7 @@ TEMPLATE_TEST_CASE("a window that is left while its puts are under way does its 
   auto c = misuse::settings();
   c.service = chorale::service_policy::off;
   // Short sources are copied.
-  const std::size_t count = GENERATE(100, 8);
+  const std::size_t count = GENERATE(std::size_t{100}, std::size_t{8});
   const auto all = misuse::run<chorale::communicator<TestType>>(2, c, [&](auto& comm) {
     using comm_type = std::remove_reference_t<decltype(comm)>;
     const std::vector<number> source(count, 7);
