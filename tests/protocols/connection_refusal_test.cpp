@@ -184,6 +184,21 @@ TEST_CASE("no rank waits for a connection to be closed with a peer that is gone"
   CHECK(t.table.open_peers() == std::vector<int>{1, 2});
 }
 
+TEST_CASE("a table that has ended still hears that a peer has closed", "[protocols]") {
+  full_table t;
+  CHECK(!t.table.advance(2, t.now));
+  t.table.end();
+  CHECK(t.table.awaits_answer(1));
+  SECTION("by its agreement") {
+    t.table.on_close(1, {close_message::verdict::agreed, 0, 1, 0, {}}, t.now);
+  }
+  SECTION("by its next connection") {
+    t.table.on_connect(1, {1, 0, 1}, t.now);
+  }
+  CHECK(!t.table.awaits_answer(1));
+  CHECK(t.table.open_peers().empty());
+}
+
 TEST_CASE("a table that has ended neither makes nor closes connections at a peer's request", "[protocols]") {
   full_table t;
   CHECK(!t.table.advance(2, t.now));

@@ -11,6 +11,8 @@ namespace chorale::transport {
 namespace {
 
 constexpr auto withdrawal_time = std::chrono::milliseconds{10};
+/// A peer that is in a call answers a request to close at once.
+constexpr auto answer_time = std::chrono::milliseconds{10};
 
 }  // namespace
 
@@ -33,18 +35,19 @@ void connections::withdraw() noexcept {
 }
 
 template <class IsOver>
-void connections::await_each(const IsOver& is_over) {
+void connections::await_each(clock::duration patience, const IsOver& is_over) {
   const auto begin = owner_->liveness().attended_now();
-  for (const int peer : table_.open_peers()) {
-    connection& c = *find(peer);
-    // The adapters guarantee progress: unacknowledged requests fail by themselves, unless this rank's adapter
-    // has stopped.
-    while (c.ready && works(peer) && !is_over(c) &&
-           owner_->liveness().attended_now() - begin < owner_->settings().silence) {
+  const auto& open = table_.open_peers();
+  // From the end, since a peer's agreement takes its connection out of the list.
+  for (std::size_t i = open.size(); i-- > 0;) {
+    if (i >= open.size()) continue;
+    connection& c = *find(open[i]);
+    while (c.qp && works(c.peer) && !is_over(c) && owner_->liveness().attended_now() - begin < patience) {
       owner_->channel().read();
       poll_farewells();
-      if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(peer);
+      if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(c.peer);
       reap();
+      table_.progress(clock::now());
       background::advance_all(attention::passes);
       clock::give_way();
     }
@@ -54,7 +57,9 @@ void connections::await_each(const IsOver& is_over) {
 void connections::settle() noexcept {
   table_.end();
   try {
-    await_each([this](const connection& c) { return is_drained(c.peer); });
+    // The adapters guarantee progress: unacknowledged requests fail by themselves, unless this rank's adapter
+    // has stopped.
+    await_each(owner_->settings().silence, [this](const connection& c) { return is_drained(c.peer); });
   } catch (...) {
     // There is nothing to wait for on a broken queue.
   }
@@ -65,12 +70,14 @@ void connections::close() noexcept {
   // farewell, without which a peer that still sends would consider this rank dead.
   table_.end();
   try {
+    // A peer that has agreed to close has no queue pair for a farewell; one that does not answer has one.
+    await_each(answer_time, [this](const connection& c) { return !table_.awaits_answer(c.peer); });
     for (const int peer : table_.open_peers()) {
       connection& c = *find(peer);
-      if (c.ready && works(peer) && has_room(c))
+      if (c.there.inbox != 0 && works(peer) && has_room(c))
         post_word(c, mailbox_layout::farewell_offset, 1, IBV_SEND_SIGNALED);
     }
-    await_each([](const connection& c) { return c.completed == c.posted; });
+    await_each(owner_->settings().silence, [](const connection& c) { return c.completed == c.posted; });
   } catch (...) {
     // The queues are destroyed next, whatever their state.
   }

@@ -111,7 +111,7 @@ void connection_table::on_connect(int peer, const connect_request& m, time_point
   pairing& p = known(peer);
   // The peer is one generation ahead: it has agreed to close this connection, though its answer is not here
   // yet.
-  if (m.generation == p.generation + 1 && p.closing && !ending_) close(p);
+  if (m.generation == p.generation + 1 && p.closing) close(p);
   if (m.generation != p.generation) return;
   if (!p.is_open) {
     if (ending_ || !port_->admits(peer)) return;
@@ -259,7 +259,7 @@ void connection_table::on_close(int peer, const close_message& m, time_point now
       answer_close(p, m);
       return;
     case close_message::verdict::agreed:
-      if (p.closing && m.generation == p.generation && !ending_) close(p);
+      if (p.closing && m.generation == p.generation) close(p);
       return;
     case close_message::verdict::refused:
       if (!p.closing || m.generation != p.generation || m.attempt != p.attempt) return;
@@ -308,6 +308,11 @@ void connection_table::answer_later(pairing& p) {
   auto word = m;
   word.what = close_message::verdict::possible;
   port_->send(p.peer, word);
+}
+
+bool connection_table::awaits_answer(int peer) const noexcept {
+  const auto& p = pairings_[static_cast<std::size_t>(peer)];
+  return p && p->closing;
 }
 
 void connection_table::end() noexcept {

@@ -101,11 +101,14 @@ class connection_table {
   void progress(time_point now);
   /// A message arrived that the peer sends only once it knows that this rank's queue pair can receive.
   void note_heard(int peer);
-  /// Stops opening connections for peers and closing by agreement.
+  /// Stops opening connections for peers, and agreeing to close them. What this rank has asked to close, peers
+  /// may still close.
   void end() noexcept;
   /// Closes all open connections without agreement.
   void close_all() noexcept;
 
+  /// True if this rank has asked `peer` to close their connection, and has no answer yet.
+  [[nodiscard]] bool awaits_answer(int peer) const noexcept;
   /// Peers that have a queue pair.
   [[nodiscard]] const std::vector<int>& open_peers() const noexcept { return open_; }
 
