@@ -115,7 +115,7 @@ int main(int count, char** words) try {
   std::vector<key> all;
   for (std::size_t i = 0; i < n; ++i) all.push_back(key_at(i));
   std::sort(all.begin(), all.end());
-  const std::size_t begin = comm.exscan(part.size(), 0, chorale::sum);
+  const std::size_t begin = comm.exscan(part.size(), chorale::initial{0}, chorale::sum);
   const std::size_t total = comm.allreduce(part.size(), chorale::sum);
   const std::size_t largest = comm.allreduce(part.size(), chorale::max);
   const bool mine =

@@ -16,7 +16,8 @@
 #include <chorale/calls/rank_arguments.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/in_place.hpp>
-#include <chorale/core/root.hpp>  // IWYU pragma: export
+#include <chorale/core/initial.hpp>  // IWYU pragma: export
+#include <chorale/core/root.hpp>     // IWYU pragma: export
 #include <chorale/policies.hpp>
 #include <chorale/registered_array.hpp>
 #include <chorale/transport/rc.hpp>
@@ -297,21 +298,22 @@ class communicator {
     return calls::make_scan(*this, value, op);
   }
 
-  /// out[i] = op over `initial` and in[i] of ranks 0 to rank() - 1, in rank order, as std::exclusive_scan; on
-  /// rank 0 out[i] = initial. `initial`, an element, is that of rank 0. `in` and `out` as in `allreduce`.
+  /// out[i] = op over `first` and in[i] of ranks 0 to rank() - 1, in rank order, as std::exclusive_scan; on
+  /// rank 0 out[i] = first, an element that is given as `initial{0}`, and is that of rank 0. `in` and `out`
+  /// as in `allreduce`.
   template <class In, class Out, class Initial, class Op>
-  void exscan(const In& in, Out&& out, const Initial& initial, Op op) {
-    run(calls::exscan(on(), calls::both<In, Out>(in, out), calls::initial_of<In, Out>(on(), out, initial),
+  void exscan(const In& in, Out&& out, const Initial& first, Op op) {
+    run(calls::exscan(on(), calls::both<In, Out>(in, out), calls::initial_of<In, Out>(on(), out, first),
                       calls::by<In, Out>(op, in, out)));
   }
   template <class In, class Out, class Initial, class Op>
-  request iexscan(In&& in, Out&& out, const Initial& initial, Op op);
+  request iexscan(In&& in, Out&& out, const Initial& first, Op op);
   template <class In, class Out, class Initial, class Op>
-  plan plan_exscan(In&& in, Out&& out, const Initial& initial, Op op);
-  /// `const long before = comm.exscan(n, 0, chorale::sum);`
+  plan plan_exscan(In&& in, Out&& out, const Initial& first, Op op);
+  /// `const long before = comm.exscan(n, initial{0}, sum);`
   template <class Element, class Initial, class Op>
-  [[nodiscard]] Element exscan(const Element& value, const Initial& initial, Op op) {
-    return calls::make_exscan(*this, value, initial, op);
+  [[nodiscard]] Element exscan(const Element& value, const Initial& first, Op op) {
+    return calls::make_exscan(*this, value, first, op);
   }
 
   /// Sends to some ranks and receives from some, as for the halos of a stencil: lists of `to(peer, data)` and

@@ -101,9 +101,9 @@ request communicator<Policies...>::iscan(In&& in, Out&& out, Op op) {
 
 template <class... Policies>
 template <class In, class Out, class Initial, class Op>
-request communicator<Policies...>::iexscan(In&& in, Out&& out, const Initial& initial, Op op) {
+request communicator<Policies...>::iexscan(In&& in, Out&& out, const Initial& first, Op op) {
   return on().start(calls::exscan(on(), calls::lasting<In, Out>(in, out),
-                                  calls::initial_of<In, Out>(on(), out, initial),
+                                  calls::initial_of<In, Out>(on(), out, first),
                                   calls::by<In, Out>(op, in, out)));
 }
 

@@ -168,10 +168,10 @@ plan communicator<Policies...>::plan_scan(In&& in, Out&& out, Op op) {
 
 template <class... Policies>
 template <class In, class Out, class Initial, class Op>
-plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& initial, Op op) {
+plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& first, Op op) {
   const calls::operands io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(),
-                          calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, initial),
+                          calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first),
                                         calls::by<In, Out>(op, in, out)),
                           {}, io.out.bytes);
 }

@@ -6,13 +6,15 @@
 
 namespace chorale::calls {
 
-std::vector<std::byte> repeated(std::span<const std::byte> one, std::size_t bytes) {
+std::size_t repeated_bytes(std::size_t one, std::size_t bytes) noexcept {
   // Combined at once, so that the operator is not called through a pointer for every element.
   constexpr std::size_t stretch = 1024;
-  std::vector<std::byte> all(std::min(bytes, std::max(one.size(), stretch / one.size() * one.size())));
-  for (std::size_t at = 0; at < all.size(); at += one.size())
-    std::copy(one.begin(), one.end(), all.begin() + static_cast<std::ptrdiff_t>(at));
-  return all;
+  return one == 0 ? 0 : std::min(bytes, std::max(one, stretch / one * one));
+}
+
+void repeat(std::span<const std::byte> one, std::span<std::byte> room) noexcept {
+  for (std::size_t at = 0; at < room.size(); at += one.size())
+    std::copy(one.begin(), one.end(), room.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
 void reject_initial(std::size_t given, std::size_t one) {

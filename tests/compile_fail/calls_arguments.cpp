@@ -5,6 +5,7 @@
 // expect: the operator is missing, such as chorale::sum
 // expect: the form that returns its result combines single values
 // expect: the root of a call is given as chorale::root{2}
+// expect: the initial value of an exscan is given as chorale::initial{0}
 // expect: the peer of a message is the number of a rank, an integer
 // expect: counts and displacements are std::size_t, in elements
 // expect: counts are a contiguous range of std::size_t
@@ -30,6 +31,7 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   comm.reduce_scatter(data, out);                                    // by which operator?
   comm.iallreduce(data, chorale::sum).wait();                        // in place is said
   static_cast<void>(comm.allreduce(data, chorale::sum));             // the same
+  static_cast<void>(comm.exscan(0, number, chorale::sum));           // which one is scanned?
   comm.gather(number, out, 2);                                       // data or a root?
   comm.exchange({chorale::to(chorale::undefined_color, data)}, {});  // neither a rank nor nobody
   comm.exchange({chorale::to(data, data)}, {});                      // whose number?
@@ -43,6 +45,7 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   comm.allreduce(chorale::in_place, data, [](int a, int b) { return larger(a, b); });
   comm.reduce_scatter(data, out, chorale::sum);
   comm.iallreduce(chorale::in_place, number, chorale::sum).wait();
+  number = comm.exscan(number, chorale::initial{0}, chorale::sum);
   comm.broadcast(data, chorale::root{0});
   comm.gather(number, out, chorale::root{1});
   comm.gatherv(data, out, counts, {}, chorale::root{0});

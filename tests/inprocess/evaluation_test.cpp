@@ -129,7 +129,7 @@ TEMPLATE_TEST_CASE("serial scans have the bits of a loop over the ranks", "[eval
     if (!same_bits(data, serial_sum(comm.rank() + 1, count)))
       throw wrong("inclusive scans of " + std::to_string(count) + " numbers");
     data = numbers_of(comm.rank(), count);
-    comm.exscan(chorale::in_place, std::span{data}, 0.0, chorale::sum);
+    comm.exscan(chorale::in_place, std::span{data}, chorale::initial{0.0}, chorale::sum);
     if (!same_bits(data, comm.rank() == 0 ? std::vector<double>(count) : serial_sum(comm.rank(), count)))
       throw wrong("exclusive scans of " + std::to_string(count) + " numbers");
   });

@@ -42,8 +42,9 @@ void made(Comm& comm, std::size_t m) {
   want(comm.allreduce(me, chorale::sum) == n * (n - 1) / 2, "allreduce of a value");
   const auto largest = comm.reduce(me, chorale::max, chorale::root{root});
   want(largest.has_value() == (me == root) && largest.value_or(root) == root, "reduce of a value");
-  want(comm.scan(1, chorale::sum) == me + 1 && comm.exscan(1, 0, chorale::sum) == me, "scan of a value");
-  want(comm.exscan(1.5, 100, chorale::sum) == 100 + 1.5 * me, "exscan of a value");
+  want(comm.scan(1, chorale::sum) == me + 1 && comm.exscan(1, chorale::initial{0}, chorale::sum) == me,
+       "scan of a value");
+  want(comm.exscan(1.5, chorale::initial{100}, chorale::sum) == 100 + 1.5 * me, "exscan of a value");
 
   const auto all = comm.allgatherv(mine);
   const auto at_root = comm.gatherv(mine, chorale::root{root});
@@ -77,7 +78,7 @@ void ranges(Comm& comm) {
   want(out == ints(4, 2), "iallreduce of two buffers");
   comm.scan(twos, out, chorale::sum);
   want(out == ints(4, 2 * me + 2), "scan of two buffers");
-  comm.iexscan(twos, array, 5, chorale::sum).wait();
+  comm.iexscan(twos, array, chorale::initial{5}, chorale::sum).wait();
   want(array[0] == 5 + 2 * me && array[3] == 5 + 2 * me, "iexscan of two buffers");
   auto device = comm.template allocate<int>(4);
   comm.allreduce(twos, device, chorale::sum);

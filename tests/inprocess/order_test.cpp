@@ -63,7 +63,7 @@ TEST_CASE("a rank of a scan waits only for lower ranks", "[order]") {
     one_after_the_other(size, upwards(size), [](comm_type& comm) {
       const std::int64_t r = comm.rank();
       compare("scan", comm.scan(r + 1, chorale::sum), (r + 1) * (r + 2) / 2);
-      compare("exscan", comm.exscan(r + 1, 0, chorale::sum), r * (r + 1) / 2);
+      compare("exscan", comm.exscan(r + 1, chorale::initial{0}, chorale::sum), r * (r + 1) / 2);
     });
   }
 }

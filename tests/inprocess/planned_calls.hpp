@@ -193,8 +193,8 @@ class planned_calls {
         [this](auto... a) { comm_.exscan(a...); },
         [this](auto call, auto& c) {
           c.initial = number{7};
-          return in_place_ ? call(chorale::in_place, c.in.span(), 7, sum)
-                           : call(c.in.span(), c.out().span(), 7, sum);
+          return in_place_ ? call(chorale::in_place, c.in.span(), chorale::initial{7}, sum)
+                           : call(c.in.span(), c.out().span(), chorale::initial{7}, sum);
         });
     const auto scatter_plan = [this](auto... a) { return comm_.plan_reduce_scatter(a...); };
     const auto scatter = [this](auto... a) { comm_.reduce_scatter(a...); };

@@ -191,7 +191,7 @@ TEMPLATE_TEST_CASE("requests, plans and ranges of both are waited for together",
     for (int round = 0; round < 3; ++round) {
       sum = largest = before = 0;
       for (auto& one : plans) one.start();
-      chorale::request last = comm.iexscan(mine, before, number{10}, chorale::sum);
+      chorale::request last = comm.iexscan(mine, before, chorale::initial{number{10}}, chorale::sum);
       if (round == 0) {
         chorale::wait_all(none, last, plans, idle);
       } else if (round == 1) {

@@ -67,8 +67,9 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
       const std::vector<int> in(n * ranks(c));
       c.reduce_scatter(in, nowhere(n), chorale::sum);
     });
-    check_refused<TestType>({"exscan on rank ", text},
-                            [&](auto& c) { c.exscan(chorale::in_place, nowhere(n), 0, chorale::sum); });
+    check_refused<TestType>({"exscan on rank ", text}, [&](auto& c) {
+      c.exscan(chorale::in_place, nowhere(n), chorale::initial{0}, chorale::sum);
+    });
     check_refused<TestType>({"broadcast on rank ", text}, [&](auto& c) {
       c.broadcast(chorale::elements<std::byte>{nullptr, n, 12});
     });

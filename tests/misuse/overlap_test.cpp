@@ -156,7 +156,7 @@ TEMPLATE_TEST_CASE("buffers of one call that overlap in part", "[misuse]", MISUS
         refused("allreduce", [&] { comm.allreduce(large, shifted, chorale::sum); });
         refused("iallreduce", [&] { comm.iallreduce(large, shifted, chorale::sum).wait(); });
         refused("scan", [&] { comm.scan(shifted, large, chorale::sum); });
-        refused("exscan", [&] { comm.exscan(shifted, large, 0, chorale::sum); });
+        refused("exscan", [&] { comm.exscan(shifted, large, chorale::initial{0}, chorale::sum); });
         refused("reduce_scatter", [&] { comm.reduce_scatter(large, stray, chorale::sum); });
         refused("gather", [&] { comm.gather(stray, large, chorale::root{comm.rank()}); });
         refused("scatter", [&] { comm.scatter(large, stray, chorale::root{comm.rank()}); });

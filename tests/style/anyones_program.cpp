@@ -63,7 +63,7 @@ void all_calls() {
   comm.allreduce(in, out, plus{});
   comm.reduce_scatter(in, out, plus{});
   comm.scan(in, out, plus{});
-  comm.exscan(in, out, one, plus{});
+  comm.exscan(in, out, chorale::initial{one}, plus{});
   comm.gather(in, out);
   comm.allgather(in, out);
   comm.scatter(in, out);
@@ -71,7 +71,7 @@ void all_calls() {
   one = *comm.reduce(one, plus{});
   one = comm.allreduce(one, plus{});
   one = comm.scan(one, chorale::max);
-  one = comm.exscan(one, one, plus{});
+  one = comm.exscan(one, chorale::initial{one}, plus{});
   static_cast<void>(comm.gather(one));
   static_cast<void>(comm.allgather(one));
   static_cast<void>(comm.allgather(in));

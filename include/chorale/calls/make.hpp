@@ -33,9 +33,9 @@ Element make_scan(Comm& comm, const Element& value, Op& op) {
 }
 
 template <class Comm, class Element, class Initial, class Op>
-Element make_exscan(Comm& comm, const Element& value, const Initial& initial, Op& op) {
+Element make_exscan(Comm& comm, const Element& value, const Initial& first, Op& op) {
   Element result = value;
-  if constexpr (argument::is_single_value<Element>()) comm.exscan(in_place, result, initial, std::move(op));
+  if constexpr (argument::is_single_value<Element>()) comm.exscan(in_place, result, first, std::move(op));
   return result;
 }
 

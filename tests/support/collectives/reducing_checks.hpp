@@ -81,9 +81,9 @@ void check_scan(Comm& comm, std::size_t count, Op op, bool inclusive, std::uint6
   } else {
     one.initial = operand<T, Op>(seed, comm.size(), 0);
     if (m.nonblocking)
-      await(comm.iexscan(chorale::in_place, one.in.span(), *one.initial, op));
+      await(comm.iexscan(chorale::in_place, one.in.span(), chorale::initial{*one.initial}, op));
     else
-      comm.exscan(chorale::in_place, one.in.span(), *one.initial, op);
+      comm.exscan(chorale::in_place, one.in.span(), chorale::initial{*one.initial}, op);
   }
   one.verify(describe<T>(inclusive ? "scan" : "exscan", count, comm.rank(), m));
 }

@@ -42,7 +42,7 @@ void count_all(Comm& comm, int calls) {
   count_apart("gather", [&] { comm.gather(in, outs, chorale::root{0}); });
   count_apart("reduce", [&] { comm.reduce(in, out, chorale::sum, chorale::root{0}); });
   count_apart("scan", [&] { comm.scan(in, out, chorale::sum); });
-  count_apart("exscan", [&] { comm.exscan(in, out, 0, chorale::sum); });
+  count_apart("exscan", [&] { comm.exscan(in, out, chorale::initial{0.0F}, chorale::sum); });
   count("allreduce", [&] { comm.allreduce(in, out, chorale::sum); });
   count("allgather", [&] { comm.allgather(in, outs); });
   count("alltoall", [&] { comm.alltoall(all, outs); });
