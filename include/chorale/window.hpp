@@ -47,8 +47,7 @@ namespace chorale {
 /// is complete when it returns; it may overtake unflushed puts. Puts and gets of different ranks on the same
 /// elements are unordered unless notifications, fences or messages order them. Accumulating operations are
 /// atomic with respect to each other, element by element, on any rank including the owner; they are not
-/// atomic with respect to puts, gets, the owner's direct accesses, or operations through another window on
-/// the same memory.
+/// atomic with respect to puts, gets, the owner's direct accesses, or other windows on the same memory.
 ///
 /// Atomicity: 8-byte integers on 8-byte boundaries use the device's atomic operations (also on this rank's
 /// own memory, through a loopback connection). All other types, and unaligned memory, use a lock at the
@@ -77,6 +76,7 @@ class window {
   using net_type = typename Communicator::transport_type;
   using caller_type = std::remove_reference_t<decltype(std::declval<const Communicator&>().on())>;
   using memory_type = transport::remote_memory<net_type>;
+  using peer = calls::target_rank;
 
  public:
   /// Exposes `memory`, which must stay in place until the window ends. `notifications`: number of ids for
@@ -118,36 +118,35 @@ class window {
   /// This rank's memory.
   [[nodiscard]] std::span<Element> local() const noexcept { return local_; }
   /// Number of elements that `rank` exposes.
-  [[nodiscard]] std::size_t size(int rank) const {
+  [[nodiscard]] std::size_t size(peer rank) const {
     check_rank("size", rank);
     return static_cast<std::size_t>(memory_->region(rank).bytes / sizeof(Element));
   }
 
   /// Writes the range `from` to elements [offset, offset + size of `from`) of `target`.
-  void put(int target, std::size_t offset, calls::window_source<Element, true> from) {
+  void put(peer target, std::size_t offset, calls::window_source<Element, true> from) {
     const std::span<const Element> source = from.elements();
     check("put", target, offset, source);
     if (!source.empty()) memory_->put(target, offset * sizeof(Element), std::as_bytes(source));
   }
-  /// Writes one element; `value` is copied and may change at once. A number that the elements cannot hold is
-  /// refused, by the compiler if its type is not `int`; so it is by all operations on one element.
+  /// Writes a copy of one element. A number that the elements cannot hold is refused by all operations on one
+  /// element, by the compiler if its type is not `int`.
   template <calls::window_argument::value_of<Element> Value>
-  void put(int target, std::size_t offset, const Value& value) {
+  void put(peer target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
     const Element one = calls::as_element<Element>("window: put", value);
     memory_->put_copy(target, offset * sizeof(Element), std::as_bytes(std::span{std::addressof(one), 1}));
   }
-  /// Reads elements [offset, offset + size of `into`) of `target` into the range `into`, or one element into
-  /// a variable.
+  /// Reads elements [offset, offset + size of `into`) of `target` into a range, or one into a variable.
   template <class Range>
-  void get(int target, std::size_t offset, Range&& into) {
+  void get(peer target, std::size_t offset, Range&& into) {
     if constexpr (std::same_as<Range, Element&>)
       get_into(target, offset, {std::addressof(into), 1});
     else
       get_into(target, offset, calls::window_target<Element>{std::forward<Range>(into)}.elements());
   }
   /// Returns the element at `offset`.
-  [[nodiscard]] Element get(int target, std::size_t offset) {
+  [[nodiscard]] Element get(peer target, std::size_t offset) {
     check("get", target, offset, 1);
     alignas(Element) std::byte room[sizeof(Element)];
     auto* const one = reinterpret_cast<Element*>(room);
@@ -155,14 +154,14 @@ class window {
     return *std::launder(one);
   }
   /// Returns `count` elements, beginning at `offset`.
-  [[nodiscard]] std::vector<Element> get_n(int target, std::size_t offset, std::size_t count) {
+  [[nodiscard]] std::vector<Element> get_n(peer target, std::size_t offset, std::size_t count) {
     check("get_n", target, offset, count);
     auto all = calls::made_room<Element>(count);
     if constexpr (!std::same_as<Element, bool>) get_into(target, offset, all);
     return all;
   }
   /// Returns once all puts of this rank to `target` are complete there; their sources may be reused.
-  void flush(int target) {
+  void flush(peer target) {
     check_rank("flush", target);
     memory_->flush(target);
   }
@@ -175,27 +174,27 @@ class window {
 
   /// A put that then increments this rank's notification `id` at the target, once all earlier puts have
   /// arrived there. With zero elements it only notifies.
-  void put_notify(int target, std::size_t offset, calls::window_source<Element, true> from, std::size_t id) {
+  void put_notify(peer target, std::size_t offset, calls::window_source<Element, true> from, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, from);
     memory_->notify(target, id);
   }
   /// The same for one element, which is copied.
   template <calls::window_argument::value_of<Element> Value>
-  void put_notify(int target, std::size_t offset, const Value& value, std::size_t id) {
+  void put_notify(peer target, std::size_t offset, const Value& value, std::size_t id) {
     check_id("put_notify", id);
     put(target, offset, value);
     memory_->notify(target, id);
   }
   /// Waits for `count` notifications `id` from `origin` and consumes them.
-  void wait_notified(int origin, std::size_t id, std::uint64_t count = 1) {
+  void wait_notified(peer origin, std::size_t id, std::uint64_t count = 1) {
     check_rank("wait_notified", origin);
     wait_for(origin, id, count);
   }
   /// The same, from any ranks together.
   void wait_notified(any_rank_t, std::size_t id, std::uint64_t count = 1) { wait_for(all_ranks, id, count); }
   /// Number of notifications that have arrived and were not consumed. Gives way, as `request::test`, if none.
-  [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) {
+  [[nodiscard]] std::uint64_t notified(peer origin, std::size_t id) {
     check_rank("notified", origin);
     return count_notified(origin, id);
   }
@@ -204,20 +203,20 @@ class window {
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.
   template <class Op>
-  void accumulate(int target, std::size_t offset, calls::window_source<Element, false> from, Op op) {
+  void accumulate(peer target, std::size_t offset, calls::window_source<Element, false> from, Op op) {
     check("accumulate", target, offset, from.elements());
     updating(target, offset).combine(from.elements(), {}, op);
   }
   /// The same for one element.
   template <calls::window_argument::value_of<Element> Value, class Op>
-  void accumulate(int target, std::size_t offset, const Value& value, Op op) {
+  void accumulate(peer target, std::size_t offset, const Value& value, Op op) {
     check("accumulate", target, offset, 1);
     const Element one = calls::as_element<Element>("window: accumulate", value);
     updating(target, offset).combine({std::addressof(one), 1}, {}, op);
   }
   /// The same; into[i] receives the old value. `into` has as many elements as `from` and does not overlap it.
   template <class Op>
-  void get_accumulate(int target, std::size_t offset, calls::window_source<Element, false> combined,
+  void get_accumulate(peer target, std::size_t offset, calls::window_source<Element, false> combined,
                       calls::window_target<Element> old, Op op) {
     const std::span<const Element> from = combined.elements();
     const std::span<Element> into = old.elements();
@@ -234,7 +233,7 @@ class window {
   }
   /// The same for one element, whose old value it returns. With `chorale::replace`: an atomic exchange.
   template <calls::window_argument::value_of<Element> Value, class Op>
-  Element fetch_and_op(int target, std::size_t offset, const Value& value, Op op) {
+  Element fetch_and_op(peer target, std::size_t offset, const Value& value, Op op) {
     check("fetch_and_op", target, offset, 1);
     const Element one = calls::as_element<Element>("window: fetch_and_op", value);
     Element old = one;
@@ -245,7 +244,8 @@ class window {
   /// integers, `float`, `double`, and types whose equal values always have equal bytes (no padding).
   template <calls::window_argument::value_of<Element> Expected = Element,
             calls::window_argument::value_of<Element> Desired = Element>
-  Element compare_and_swap(int target, std::size_t offset, const Expected& expected, const Desired& desired) {
+  Element compare_and_swap(peer target, std::size_t offset, const Expected& expected,
+                           const Desired& desired) {
     check("compare_and_swap", target, offset, 1);
     return updating(target, offset)
         .compare_and_swap(calls::as_element<Element>("window: compare_and_swap", expected),

@@ -7,6 +7,7 @@
 // expect: a number of this type may lose its value as an element of this call
 // expect: a number is neither a range nor a variable of the window's elements
 // expect: compare_and_swap compares bytes, and equal values of this type may differ
+// expect: the rank of an operation is an int, as that of comm.rank()
 // expect: a call cannot return elements that have no default constructor: pass the buffer that is to receive
 #include <list>
 #include <vector>
@@ -49,6 +50,7 @@ void numbers(chorale::window<int, comm_type>& w, chorale::window<padded, comm_ty
 #ifdef SHOULD_FAIL
   w.put(0, 0, many);                                              // narrower
   w.put(0, 0, 1.5);                                               // a fraction
+  w.put(std::size_t{5}, 0, one);                                  // the offset or the rank?
   w.get(0, 0, 3);                                                 // how many?
   w.get(0, 0, many);                                              // the same
   others.compare_and_swap(0, 0, padded{'a', 1}, padded{'b', 1});  // bytes that are no value

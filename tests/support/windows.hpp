@@ -280,7 +280,7 @@ void refusals(Comm& comm) {
   refused("made for 2", [&] { w.put_notify(0, 0, source, 2); });
   refused("made for 2", [&] { w.wait_notified(0, 7); });
   refused("rank -1 is not in 0..", [&] { w.wait_notified(-1, 0); });
-  refused("rank -1 is not in 0..", [&] { static_cast<void>(w.notified(chorale::nobody, 0)); });
+  refused("rank -1 is not in 0..", [&] { static_cast<void>(w.notified(-1, 0)); });
   chorale::window<std::uint8_t, Comm> small{comm, 1};
   refused("put: 256 is no number", [&] { small.put(0, 0, 256); });
   refused("put: -1 is no number", [&] { small.put_notify(0, 0, -1, 0); });

@@ -9,6 +9,7 @@
 #include <type_traits>
 #include <utility>
 
+#include <chorale/calls/element_number.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale {
@@ -79,6 +80,31 @@ template <class Value, class Element>
 concept value_of = std::convertible_to<const Value&, Element> && !contiguous<const Value&>;
 
 }  // namespace window_argument
+
+/// The rank that an operation concerns, as an argument: a number of another type than `int`, which may lose
+/// its value, is probably an offset or a notification, which come next.
+struct target_rank {
+  template <class Integer>
+  constexpr target_rank(Integer number) : value_(number_of(number)) {}  // implicit, as each operation has one
+  constexpr operator int() const noexcept { return value_; }
+
+ private:
+  template <class Integer>
+  static constexpr int number_of(Integer number) noexcept {
+    constexpr bool is_rank =
+        std::integral<Integer> && !std::same_as<Integer, bool> && calls::keeps_all_numbers<Integer, int>();
+    static_assert(
+        is_rank,
+        "chorale::window: the rank of an operation is an int, as that of comm.rank(): convert it by "
+        "static_cast<int>(r); is the order of the arguments right?");
+    if constexpr (is_rank)
+      return number;
+    else
+      return -1;
+  }
+
+  int value_;
+};
 
 /// Elements of type Element that an operation reads: a range, or `{}` for none. `Later`: they are read until
 /// the next flush.
