@@ -86,7 +86,7 @@ int main() {
   off.device = "soft0";
   off.trials = chorale::trial_policy::off;
   chorale::config counted = off;
-  counted.statistics = file.string() + ".csv";
+  counted.statistics = chorale::statistics_policy::to_file(file.string() + ".csv");
   chorale::config traced = off;
   traced.trace = file.string();
   traced.trace_records = 1'000'000'000;
@@ -99,5 +99,5 @@ int main() {
   std::filesystem::remove(file);
   for (const auto& beside : std::filesystem::directory_iterator(file.parent_path()))
     if (beside.path().string().starts_with(file.string() + '.')) std::filesystem::remove_all(beside.path());
-  std::filesystem::remove(counted.statistics);
+  std::filesystem::remove(*counted.statistics.file());
 }

@@ -153,6 +153,26 @@ setting text(const char* variable, const char* name, std::string config::*field,
           .show = [field](const config& c) { return c.*field; }};
 }
 
+setting counting() {
+  return {
+      .variable = "CHORALE_STATISTICS",
+      .field = "statistics",
+      .accepts = "0, 1 or a file",
+      .initially = "0",
+      .meaning =
+          "calls, bytes and times of each operation and algorithm, when a communicator ends: 1: those of "
+          "rank 0 on standard error; a file: those of all ranks at its end, as comma-separated values",
+      .set =
+          [](config& c, std::string_view value) {
+            c.statistics = value.empty() || value == "0" ? statistics_policy::off()
+                           : value == "1"                ? statistics_policy::table()
+                                                         : statistics_policy::to_file(std::string{value});
+            return true;
+          },
+      .good = [](const config& c) { return c.statistics.file() != ""; },
+      .show = [](const config& c) { return c.statistics.file().value_or(c.statistics.is_on() ? "1" : "0"); }};
+}
+
 /// A setting that is read directly where it is used, independently of any communicator.
 setting elsewhere(const char* variable, const char* accepts, const char* initially, const char* meaning) {
   return {.variable = variable,
@@ -296,10 +316,7 @@ std::vector<setting> make_settings() {
              {{"off", log_level::off}, {"info", log_level::info}, {"debug", log_level::debug}},
              "lines on standard error, with time and rank: info has devices, choices by trial, messages sent "
              "again and failures; debug each call and connection as well"),
-      text("CHORALE_STATISTICS", "statistics", &config::statistics, "0, 1 or a file", "0",
-           "calls, bytes and times of each operation and algorithm, when a communicator ends: 1: those of "
-           "rank "
-           "0 on standard error; a file: those of all ranks at its end, as comma-separated values"),
+      counting(),
       text("CHORALE_TRACE", "trace", &config::trace, "a file", "no trace",
            "what each rank does, for ui.perfetto.dev: `chorale-trace FILE` makes it; the same on all ranks"),
       number("CHORALE_TRACE_RECORDS", "trace_records", &config::trace_records, {1, 1'000'000'000},

@@ -179,7 +179,7 @@ TEST_CASE("a call that would be passed is told if it waits for long, or fails", 
 
 TEST_CASE("statistics count calls that are not timed", "[observing]") {
   chorale::config c = sparse();
-  c.statistics = "1";
+  c.statistics = chorale::statistics_policy::table();
   run_ranks<chorale::communicator<>>(2, c, [](auto& comm) {
     std::vector<double> data(2);
     for (int i = 1; i <= 2000; ++i) {

@@ -125,7 +125,7 @@ counts make_calls(Comm& comm, std::uint64_t seed, int how_many) {
   return made;
 }
 
-chorale::config counting(const std::string& to) {
+chorale::config counting(const chorale::statistics_policy& to) {
   chorale::config c = settings();
   c.statistics = to;
   return c;
@@ -154,20 +154,21 @@ TEMPLATE_TEST_CASE("statistics count what was called", "[statistics]", chorale::
                    chorale::transport::ud) {
   for (const int size : {1, 2, 3, 5}) {
     const scratch_file file;
-    run_ranks<chorale::communicator<TestType>>(size, counting(file.name()), [&](auto& comm) {
-      if (!comm.statistics().rows.empty()) throw std::runtime_error("there are rows before any call");
-      comm.set_name("solver, \"first\"");
-      const counts made = make_calls(comm, seed(), 200);
-      const call_statistics all = comm.statistics();
-      if (told(all) != made) throw std::runtime_error("other calls were counted:\n" + all.table());
-      std::uint64_t calls = 0;
-      for (const auto& [what, its] : made) calls += its.calls;
-      if (all.total().calls != calls || calls != 200) throw std::runtime_error("the total is wrong");
-      if (all.rank != comm.rank() || all.size != comm.size()) throw std::runtime_error("rank or size");
-      if (!std::is_sorted(all.rows.begin(), all.rows.end(),
-                          [](const auto& a, const auto& b) { return a.what < b.what; }))
-        throw std::runtime_error("the rows are not sorted");
-    });
+    run_ranks<chorale::communicator<TestType>>(
+        size, counting(chorale::statistics_policy::to_file(file.name())), [&](auto& comm) {
+          if (!comm.statistics().rows.empty()) throw std::runtime_error("there are rows before any call");
+          comm.set_name("solver, \"first\"");
+          const counts made = make_calls(comm, seed(), 200);
+          const call_statistics all = comm.statistics();
+          if (told(all) != made) throw std::runtime_error("other calls were counted:\n" + all.table());
+          std::uint64_t calls = 0;
+          for (const auto& [what, its] : made) calls += its.calls;
+          if (all.total().calls != calls || calls != 200) throw std::runtime_error("the total is wrong");
+          if (all.rank != comm.rank() || all.size != comm.size()) throw std::runtime_error("rank or size");
+          if (!std::is_sorted(all.rows.begin(), all.rows.end(),
+                              [](const auto& a, const auto& b) { return a.what < b.what; }))
+            throw std::runtime_error("the rows are not sorted");
+        });
     // One heading, then the rows of all ranks; each rank has made 200 calls.
     const auto lines = file.lines();
     REQUIRE(lines.size() > static_cast<std::size_t>(size));
@@ -187,35 +188,34 @@ TEMPLATE_TEST_CASE("statistics count what was called", "[statistics]", chorale::
 
 TEST_CASE("statistics have a row for each algorithm, and count failures", "[statistics]") {
   const scratch_file file;
-  run_ranks<chorale::communicator<chorale::allreduce::ring>>(3, counting(file.name()), [](auto& comm) {
-    std::vector<int> data(7);
-    comm.allreduce(chorale::in_place, data, chorale::sum);
-    comm.allreduce(chorale::in_place, data, chorale::sum);
-    bool failed = false;
-    try {
-      comm.allreduce(chorale::in_place, data,
-                     [](int, int) -> int { throw std::runtime_error("the operator's"); });
-    } catch (const std::exception&) {
-      failed = true;
-    }
-    const auto all = comm.statistics();
-    if (!failed || all.rows.size() != 1 || all.rows[0].algorithm != "ring" || all.rows[0].calls != 3 ||
-        all.rows[0].failures != 1 || all.rows[0].bytes != 84)
-      throw std::runtime_error(all.table());
-    if (all.table().find("allreduce          ring") == std::string::npos)
-      throw std::runtime_error(all.table());
-  });
+  run_ranks<chorale::communicator<chorale::allreduce::ring>>(
+      3, counting(chorale::statistics_policy::to_file(file.name())), [](auto& comm) {
+        std::vector<int> data(7);
+        comm.allreduce(chorale::in_place, data, chorale::sum);
+        comm.allreduce(chorale::in_place, data, chorale::sum);
+        bool failed = false;
+        try {
+          comm.allreduce(chorale::in_place, data,
+                         [](int, int) -> int { throw std::runtime_error("the operator's"); });
+        } catch (const std::exception&) {
+          failed = true;
+        }
+        const auto all = comm.statistics();
+        if (!failed || all.rows.size() != 1 || all.rows[0].algorithm != "ring" || all.rows[0].calls != 3 ||
+            all.rows[0].failures != 1 || all.rows[0].bytes != 84)
+          throw std::runtime_error(all.table());
+        if (all.table().find("allreduce          ring") == std::string::npos)
+          throw std::runtime_error(all.table());
+      });
   // A failed communicator also writes its statistics.
   CHECK(file.lines().size() == 4);
 }
 
 TEST_CASE("reading statistics that are off is an error that says how to enable them", "[statistics]") {
-  for (const std::string off : {"", "0"}) {
-    run_ranks<chorale::communicator<>>(2, counting(off), [](auto& comm) {
-      comm.barrier();
-      refused(chorale::errc::misuse, {"CHORALE_STATISTICS=1"}, [&] { (void)comm.statistics(); });
-    });
-  }
+  run_ranks<chorale::communicator<>>(2, counting(chorale::statistics_policy::off()), [](auto& comm) {
+    comm.barrier();
+    refused(chorale::errc::misuse, {"CHORALE_STATISTICS=1"}, [&] { (void)comm.statistics(); });
+  });
 }
 
 TEST_CASE("statistics in a nonexistent folder are rejected at joining", "[statistics]") {
@@ -223,7 +223,8 @@ TEST_CASE("statistics in a nonexistent folder are rejected at joining", "[statis
   std::vector<std::string> said;
   run_anywhere(2, [&](support::any_group& group) {
     try {
-      chorale::communicator<> comm{group, counting("/no/such/folder/file.csv")};
+      chorale::communicator<> comm{group,
+                                   counting(chorale::statistics_policy::to_file("/no/such/folder/file.csv"))};
     } catch (const chorale::error& e) {
       const std::lock_guard hold{mutex};
       said.emplace_back(e.what());

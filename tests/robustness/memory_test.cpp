@@ -297,7 +297,7 @@ TEST_CASE("A rank without memory throws while its calls are counted and traced",
   const auto folder = std::filesystem::temp_directory_path() / ("chorale-memory-" + std::to_string(getpid()));
   std::filesystem::create_directory(folder);
   chorale::config settings = misuse::settings();
-  settings.statistics = (folder / "calls.csv").string();
+  settings.statistics = chorale::statistics_policy::to_file(folder / "calls.csv");
   settings.trace = (folder / "calls.json").string();
   settings.trace_records = 1000;
   try_subjects<misuse::over_rc>(settings);

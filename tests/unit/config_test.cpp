@@ -87,6 +87,23 @@ void check_invalid(const std::string& field, Change change) {
 
 }  // namespace
 
+TEST_CASE("statistics are off, a table, or a file", "[config]") {
+  const auto of = [](const char* text) { return with("CHORALE_STATISTICS", text).statistics; };
+  CHECK_FALSE(config{}.statistics.is_on());
+  CHECK_FALSE(of("").is_on());
+  CHECK_FALSE(of("0").is_on());
+  CHECK(of("1").is_on());
+  CHECK_FALSE(of("1").file());
+  CHECK(of("calls.csv").is_on());
+  CHECK(of("calls.csv").file() == "calls.csv");
+  config c;
+  c.statistics = chorale::statistics_policy::to_file("1");
+  CHECK(c.statistics.file() == "1");
+  c.validate();
+  c.statistics = chorale::statistics_policy::to_file("");
+  CHECK_THROWS_WITH(c.validate(), Contains("statistics"));
+}
+
 TEST_CASE("config: an empty environment gives the documented defaults, and they are valid", "[config]") {
   const environment env;
   const config c = config::from_environment();

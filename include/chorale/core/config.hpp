@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <chorale/core/stall_report.hpp>
@@ -80,6 +81,27 @@ enum class log_level {
   off,    ///< nothing
   info,   ///< device and transport, algorithms chosen by trial, retransmissions, failed calls, the end
   debug,  ///< also each call, each wait of a millisecond or more, each connection opened or closed
+};
+
+/// Whether the calls of a communicator are counted for its `statistics()`, and what is written when it ends.
+class statistics_policy {
+ public:
+  statistics_policy() = default;                 ///< off
+  static statistics_policy off() { return {}; }  ///< calls are not counted
+  /// They are counted, and rank 0 writes a table to standard error.
+  static statistics_policy table() { return statistics_policy{true, {}}; }
+  /// They are counted, and each rank appends lines of comma-separated values to the file of that name.
+  static statistics_policy to_file(std::string name) { return statistics_policy{true, std::move(name)}; }
+
+  [[nodiscard]] bool is_on() const noexcept { return is_on_; }  ///< whether calls are counted
+  /// The file; none without one.
+  [[nodiscard]] const std::optional<std::string>& file() const noexcept { return file_; }
+
+ private:
+  statistics_policy(bool is_on, std::optional<std::string> file) : is_on_(is_on), file_(std::move(file)) {}
+
+  bool is_on_ = false;
+  std::optional<std::string> file_;
 };
 
 /// Settings of a communicator. Fields that the program does not set can come from the environment:
@@ -198,10 +220,9 @@ struct config {
   wait_policy wait = wait_policy::automatic;  ///< How to wait: spinning, or yielding to other threads.
   /// Verbosity of the log on standard error; each line has the time and the rank (docs/guide/seeing.md).
   log_level log = log_level::off;
-  /// Counts calls, bytes and times for `communicator::statistics()`, and writes them when the communicator
-  /// ends: "1": rank 0, to standard error; any other value: each rank appends lines of comma-separated values
-  /// to the file of that name. Empty or "0": off.
-  std::string statistics;
+  /// Whether calls, bytes and times are counted for `communicator::statistics()`, and where they are written
+  /// when the communicator ends. (CHORALE_STATISTICS: 0, 1 for a table, or the name of a file.)
+  statistics_policy statistics;
   /// File for a trace of all ranks for ui.perfetto.dev, which `chorale-trace` puts together; empty: none.
   std::string trace;
   /// Maximum number of records (calls, waits and events) in a rank's trace, per communicator; later ones are

@@ -34,7 +34,7 @@ double seconds(clock::duration time) {
 
 }  // namespace
 
-call_counter::call_counter(std::string to) : to_(std::move(to)), process_(getpid()) {
+call_counter::call_counter(std::optional<std::string> to) : to_(std::move(to)), process_(getpid()) {
   counted_.rows.reserve(1);
 }
 
@@ -113,7 +113,7 @@ void call_counter::on_ended(const observed_communicator& who) noexcept {
 }
 
 void call_counter::write(const observed_communicator& who) const {
-  if (to_ == "1") {
+  if (!to_) {
     if (who.rank == 0 && !counted_.rows.empty()) chorale::say(stderr, "chorale: {}", counted_.table());
     return;
   }
@@ -123,7 +123,7 @@ void call_counter::write(const observed_communicator& who) const {
                         who.group, quoted(who.name), who.transport, quoted(who.host), who.rank, who.size,
                         r.is_nonblocking ? "i" : "", name(r.what), quoted(r.algorithm), r.calls, r.failures,
                         r.bytes, seconds(r.time), seconds(r.waited), r.resent);
-  shared_file file{to_};
+  shared_file file{*to_};
   if (file.size() == 0) file.append(heading);
   file.append(text);
 }

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include <chorale/transport/observers/call_statistics.hpp>
@@ -14,8 +15,8 @@ namespace chorale::transport {
 /// thread at a time.
 class call_counter final : public observer {
  public:
-  /// `to`: a value of config::statistics other than off.
-  explicit call_counter(std::string to);
+  /// Writes to the file `to`, or a table to standard error.
+  explicit call_counter(std::optional<std::string> to);
 
   [[nodiscard]] const call_statistics& counted() const noexcept { return counted_; }
 
@@ -31,15 +32,10 @@ class call_counter final : public observer {
   void add(const observed_call& call, std::uint64_t times) noexcept;
   void write(const observed_communicator& who) const;
 
-  std::string to_;
+  std::optional<std::string> to_;
   std::int64_t process_;  ///< a child of fork() writes nothing
   call_statistics counted_;
   std::size_t last_ = 0;  ///< row of the last call: often also that of the next
 };
-
-/// Whether a value of config::statistics enables statistics.
-[[nodiscard]] inline bool are_wanted(const std::string& statistics) noexcept {
-  return !statistics.empty() && statistics != "0";
-}
 
 }  // namespace chorale::transport

@@ -11,15 +11,15 @@ std::vector<std::shared_ptr<observer>> standard_observers(const config& settings
                                                           const observed_communicator& who) {
   std::vector<std::shared_ptr<observer>> all;
   if (settings.log != log_level::off) all.push_back(std::make_shared<call_log>(settings.log));
-  if (are_wanted(settings.statistics)) all.push_back(std::make_shared<call_counter>(settings.statistics));
+  if (settings.statistics.is_on()) all.push_back(std::make_shared<call_counter>(settings.statistics.file()));
   if (!settings.trace.empty())
     all.push_back(std::make_shared<call_trace>(settings.trace, settings.trace_records, who));
   return all;
 }
 
 void require_places(const config& settings) {
-  if (are_wanted(settings.statistics) && settings.statistics != "1")
-    require_writable(settings.statistics, "CHORALE_STATISTICS (config::statistics)");
+  if (settings.statistics.file())
+    require_writable(*settings.statistics.file(), "CHORALE_STATISTICS (config::statistics)");
   if (!settings.trace.empty()) require_writable(settings.trace, "CHORALE_TRACE (config::trace)");
 }
 
