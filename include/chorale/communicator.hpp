@@ -49,7 +49,8 @@ struct call_statistics;
 /// buffers overlap.
 ///
 /// *Forms.* `call(...)` blocks until this rank's part is complete; `icall(...)` returns a request, which uses
-/// the buffers until then, `plan_call(...)` a plan (`plan.hpp`). Calls without `out` return the result.
+/// the buffers until then, `plan_call(...)` a plan (`plan.hpp`). Calls without `out` return the result, those of
+/// which some ranks have none as a std::optional that is empty there.
 template <class... Policies>
 class communicator {
   using composed = detail::composition<transport::rc, Policies...>;
@@ -206,7 +207,7 @@ class communicator {
   }
   request igather(auto&& in, auto&& out, calls::root_argument root = {});
   plan plan_gather(auto&& in, auto&& out, calls::root_argument root = {});
-  /// The result is empty on all ranks but the root.
+  /// Returns the result at the root and an empty optional elsewhere.
   template <class In>
   [[nodiscard]] auto gather(const In& in, calls::root_argument root = {}) {
     return calls::make_gather(*this, in, root.value);
@@ -223,7 +224,7 @@ class communicator {
                    calls::root_argument root = {});
   plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {},
                     calls::root_argument root = {});
-  /// The same if the root does not know the counts; empty elsewhere. Cost: an additional `gather` of 8 bytes.
+  /// The same if the root does not know the counts; an empty optional elsewhere. Cost: an additional `gather` of 8 bytes.
   template <class In>
   [[nodiscard]] auto gatherv(const In& in, calls::root_argument root = {}) {
     return calls::make_gatherv(*this, in, root.value);
@@ -328,31 +329,31 @@ class communicator {
   request iexchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
   plan plan_exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
 
-  /// A communicator of the ranks that pass the same `color`, ordered by `key`, then by rank here; null for
-  /// `undefined_color`. Collective: every rank calls it, also those without a color. The new communicator is
+  /// A communicator of the ranks that pass the same `color`, ordered by `key{k}`, then by rank here; none
+  /// for `undefined_color`. Collective: every rank calls it, also those without a color. The new communicator is
   /// independent of this one, which may end first: it has its own endpoint, queue pairs and memory, and
   /// another thread may use it at the same time. It has the same settings and device. Cost: six allgathers of
   /// small messages, and an endpoint (docs/joining.md).
   /// @throws error errc::invalid_argument for other negative colors, on this rank only, before anything is
   /// sent. If making the endpoint fails, the rank where it failed throws that error and the others of its
   /// group errc::bootstrap_failed, naming that rank. Neither poisons this communicator or another group.
-  [[nodiscard]] std::unique_ptr<communicator> split(int color, int key = 0);
+  [[nodiscard]] std::optional<communicator> split(std::int64_t color, calls::key_argument order = {});
   /// The request's `take()` gives what `split` returns; its `wait()` and `test()` throw what `split` throws.
-  request_for<communicator> isplit(int color, int key = 0);
-  /// A communicator of the ranks of each host, ordered by `key`, then by rank here. Collective; cost and
+  request_for<communicator> isplit(std::int64_t color, calls::key_argument order = {});
+  /// A communicator of the ranks of each host, ordered by `key{k}`, then by rank here. Collective; cost and
   /// errors as `split`.
-  [[nodiscard]] std::unique_ptr<communicator> split_by_host(int key = 0) {
-    return split(hosts().of(rank()), key);
+  [[nodiscard]] communicator split_by_host(calls::key_argument order = {}) {
+    return *split(hosts().of(rank()), order);
   }
   /// A communicator of the same ranks in the same order. Collective; cost and errors as `split`.
-  [[nodiscard]] std::unique_ptr<communicator> duplicate() { return part({.color = 0, .key = 0}); }
+  [[nodiscard]] communicator duplicate() { return *part({.color = 0, .key = 0}); }
   request_for<communicator> iduplicate() { return start_part({.color = 0, .key = 0}); }
-  /// A communicator of `ranks` in that order; null on a rank whose list does not contain itself, such as an
+  /// A communicator of `ranks` in that order; none on a rank whose list does not contain itself, such as an
   /// empty list. Collective; the ranks of a group pass the same list, so that disjoint groups can be made in
   /// one call. Cost as `split`.
   /// @throws error errc::invalid_argument on this rank only if `ranks` are out of range or occur twice;
   /// errc::mismatch on all ranks if lists differ; as `split`.
-  [[nodiscard]] std::unique_ptr<communicator> subgroup(std::span<const int> ranks);
+  [[nodiscard]] std::optional<communicator> subgroup(std::span<const int> ranks);
   request_for<communicator> isubgroup(std::span<const int> ranks);
 
   /// `count` zeroed elements of host memory, registered for this communicator as long as the array
@@ -382,7 +383,7 @@ class communicator {
     return *calls_;
   }
   [[gnu::always_inline]] void run(const auto& made) { calls_->run(made); }
-  [[nodiscard]] std::unique_ptr<communicator> part(const calls::membership_choice& mine);
+  [[nodiscard]] std::optional<communicator> part(const calls::membership_choice& mine);
   request_for<communicator> start_part(const calls::membership_choice& mine);
 
   /// On the heap, so that requests and windows still find it after the communicator was moved.

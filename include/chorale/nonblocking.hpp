@@ -114,7 +114,7 @@ request communicator<Policies...>::iexchange(const calls::messages<outgoing>& se
 }
 
 template <class... Policies>
-std::unique_ptr<communicator<Policies...>> communicator<Policies...>::part(
+std::optional<communicator<Policies...>> communicator<Policies...>::part(
     const calls::membership_choice& mine) {
   const auto out =
       calls::or_fail(transport(), [] { return std::make_shared<detail::outcome<communicator>>(); });
@@ -131,18 +131,20 @@ request_for<communicator<Policies...>> communicator<Policies...>::start_part(
 }
 
 template <class... Policies>
-std::unique_ptr<communicator<Policies...>> communicator<Policies...>::split(int color, int key) {
-  return part(calls::choice_of_color(on(), color, key));
+std::optional<communicator<Policies...>> communicator<Policies...>::split(std::int64_t color,
+                                                                          calls::key_argument order) {
+  return part(calls::choice_of_color(on(), color, order));
 }
 
 template <class... Policies>
-std::unique_ptr<communicator<Policies...>> communicator<Policies...>::subgroup(std::span<const int> ranks) {
+std::optional<communicator<Policies...>> communicator<Policies...>::subgroup(std::span<const int> ranks) {
   return part(calls::choice_of_list(on(), ranks));
 }
 
 template <class... Policies>
-request_for<communicator<Policies...>> communicator<Policies...>::isplit(int color, int key) {
-  return start_part(calls::choice_of_color(on(), color, key));
+request_for<communicator<Policies...>> communicator<Policies...>::isplit(std::int64_t color,
+                                                                         calls::key_argument order) {
+  return start_part(calls::choice_of_color(on(), color, order));
 }
 
 template <class... Policies>

@@ -59,15 +59,15 @@ void for_each_request(const Use& use, Requests&... requests) {
 /// The object that a call makes, or why this rank has none although the call itself is complete.
 template <class Made>
 struct outcome {
-  std::unique_ptr<Made> made;
+  std::optional<Made> made;
   std::exception_ptr failure;
 
   void report() {
     if (failure) std::rethrow_exception(std::exchange(failure, nullptr));
   }
-  std::unique_ptr<Made> take() {
+  std::optional<Made> take() {
     report();
-    return std::move(made);
+    return std::exchange(made, std::nullopt);
   }
 };
 
@@ -181,10 +181,10 @@ class [[nodiscard]] request_for {
     call_.wait();
     if (out_) out_->report();
   }
-  /// Waits, and returns what the call has made; null if called again, and on a rank that is in no part.
-  [[nodiscard]] std::unique_ptr<Made> take() {
+  /// Waits, and returns what the call has made; empty if called again, and on a rank that is in no part.
+  [[nodiscard]] std::optional<Made> take() {
     wait();
-    return out_ ? out_->take() : nullptr;
+    return out_ ? out_->take() : std::nullopt;
   }
 
  private:

@@ -6,6 +6,7 @@
 // expect: the form that returns its result combines single values
 // expect: the root of a call is given as chorale::root{2}
 // expect: the initial value of an exscan is given as chorale::initial{0}
+// expect: the key of a split, by which ranks are ordered, is given as chorale::key{k}
 // expect: the peer of a message is the number of a rank, an integer
 // expect: counts and displacements are std::size_t, in elements
 // expect: counts are a contiguous range of std::size_t
@@ -32,6 +33,7 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   comm.iallreduce(data, chorale::sum).wait();                        // in place is said
   static_cast<void>(comm.allreduce(data, chorale::sum));             // the same
   static_cast<void>(comm.exscan(0, number, chorale::sum));           // which one is scanned?
+  static_cast<void>(comm.split(number, 0));                          // the colour or the key?
   comm.gather(number, out, 2);                                       // data or a root?
   comm.exchange({chorale::to(chorale::undefined_color, data)}, {});  // neither a rank nor nobody
   comm.exchange({chorale::to(data, data)}, {});                      // whose number?
@@ -45,6 +47,7 @@ void mistakes(chorale::communicator<>& comm, std::vector<int>& data, std::vector
   comm.allreduce(chorale::in_place, data, [](int a, int b) { return larger(a, b); });
   comm.reduce_scatter(data, out, chorale::sum);
   comm.iallreduce(chorale::in_place, number, chorale::sum).wait();
+  static_cast<void>(comm.split(0, chorale::key{number}));
   number = comm.exscan(number, chorale::initial{0}, chorale::sum);
   comm.broadcast(data, chorale::root{0});
   comm.gather(number, out, chorale::root{1});

@@ -1,7 +1,7 @@
 // Communicators made while other calls are in progress: isplit, iduplicate and isubgroup.
 #include <algorithm>
-#include <memory>
 #include <numeric>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -36,8 +36,8 @@ std::vector<int> members_of(const std::vector<int>& colors, const std::vector<in
 
 /// Checks that `part` has these ranks of the parent, and that it works.
 template <class Comm>
-void check_part(const std::unique_ptr<Comm>& part, const std::vector<int>& members, int me) {
-  expect((part != nullptr) == !members.empty(), "a part is there that should not be, or the other way round");
+void check_part(std::optional<Comm> part, const std::vector<int>& members, int me) {
+  expect(part.has_value() == !members.empty(), "a part is there that should not be, or the other way round");
   if (!part) return;
   expect(part->size() == static_cast<int>(members.size()), "a part of another size");
   expect(part->allgather(me) == members, "a part of other ranks, or in another order");
@@ -70,11 +70,11 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
         std::vector<long> before(40'000, me);
         std::vector<long> after(3, me);
         auto first = comm.iallreduce(chorale::in_place, before, chorale::sum);
-        auto part = comm.isplit(colors[here], keys[here]);
+        auto part = comm.isplit(colors[here], chorale::key{keys[here]});
         auto twin = comm.iduplicate();
         auto last = comm.iallreduce(chorale::in_place, after, chorale::sum);
         // In a different order on odd ranks.
-        std::unique_ptr<chorale::communicator<TestType>> whole;
+        std::optional<chorale::communicator<TestType>> whole;
         if (me % 2 == 0) {
           first.wait();
           whole = twin.take();
@@ -86,15 +86,15 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
           whole = twin.take();
           first.wait();
         }
-        const auto own = part.take();
+        auto own = part.take();
         expect(!part.valid() && !part.take(), "a communicator is given twice");
         const long sum = static_cast<long>(size) * (size - 1) / 2;
         expect(before == std::vector<long>(before.size(), sum) && after == std::vector<long>(3, sum),
                "a call beside it is wrong");
-        check_part(own, members_of(colors, keys, me), me);
+        check_part(std::move(own), members_of(colors, keys, me), me);
         std::vector<int> all(static_cast<std::size_t>(size));
         std::iota(all.begin(), all.end(), 0);
-        check_part(whole, all, me);
+        check_part(std::move(whole), all, me);
         comm.barrier();
       }
     });
@@ -108,7 +108,7 @@ TEMPLATE_TEST_CASE("many parts are begun at once and waited for together", "[isp
       using comm_type = std::remove_reference_t<decltype(comm)>;
       const int me = comm.rank();
       std::vector<chorale::request_for<comm_type>> begun;
-      for (int i = 0; i < 4; ++i) begun.push_back(comm.isplit(i % 2 == 0 ? me % 2 : 0, -me));
+      for (int i = 0; i < 4; ++i) begun.push_back(comm.isplit(i % 2 == 0 ? me % 2 : 0, chorale::key{-me}));
       begun.emplace_back();  // without a call
       if (me % 2 == 0) {
         for (std::size_t left = 4; left > 0; --left)
@@ -162,14 +162,14 @@ TEMPLATE_TEST_CASE("requests of parts that die early, and communicators that are
       }
       comm.barrier();
       auto parent = comm.duplicate();
-      auto begun = parent->iduplicate();
-      comm_type moved = std::move(*parent);
+      auto begun = parent.iduplicate();
+      comm_type moved = std::move(parent);
       check_part(begun.take(), moved.allgather(comm.rank()), comm.rank());
       auto late = moved.isplit(comm.rank() % 2);
       { const comm_type ends = std::move(moved); }
       // Either completed, or withdrawn with its communicator.
       const auto code = code_of([&] {
-        if (const auto part = late.take()) part->barrier();
+        if (auto part = late.take()) part->barrier();
       });
       expect(!code || code == errc::poisoned || code == errc::peer_lost, code.message());
       comm.barrier();
@@ -183,13 +183,13 @@ TEST_CASE("an exception between a split and its end leaves no rank waiting", "[i
       auto parent = comm.duplicate();
       std::string told;
       try {
-        auto begun = parent->isplit(0);
+        auto begun = parent.isplit(0);
         if (comm.rank() == 1) {
           // The others need it for longer than the patience of an exception.
           if (!at_once) chorale::progress();
           throw std::domain_error("the cause");
         }
-        const auto part = begun.take();
+        auto part = begun.take();
         part->barrier();
       } catch (const std::domain_error&) {
         told = "rank 1";

@@ -199,10 +199,10 @@ TEST_CASE("a rank that leaves ends waits if addresses pass through slots", "[sha
 TEST_CASE("parts of a communicator have separate slots", "[shared]") {
   run_ranks<meeting>(5, settings(), [](auto& comm) {
     check_calls(comm);
-    auto part = comm.split(comm.rank() % 2, -comm.rank());
+    auto part = comm.split(comm.rank() % 2, chorale::key{-comm.rank()});
     check_calls(*part);
     auto copy = comm.duplicate();
-    check_calls(*copy);
+    check_calls(copy);
     check_calls(comm);
   });
 }

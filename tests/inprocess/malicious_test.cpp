@@ -118,7 +118,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
     endpoint& self = comm.transport().core();
     const bool is_malicious = comm.rank() == malicious;
     all[static_cast<std::size_t>(comm.rank())] = &self;
-    const auto others = comm.split(is_malicious ? chorale::undefined_color : 0);
+    auto others = comm.split(is_malicious ? chorale::undefined_color : 0);
     intruder by_hand{self};
     bodies words{seed() + static_cast<std::uint64_t>(rounds)};
     all_have_theirs.arrive_and_wait();

@@ -221,7 +221,7 @@ TEST_CASE("the multicast groups of several communicators do not mix", "[multicas
     auto half = comm.split(comm.rank() % 2);
     auto again = comm.duplicate();
     std::vector<std::string> names;
-    for (auto* one : {&comm, half.get(), again.get()})
+    for (auto* one : {&comm, &*half, &again})
       names.push_back(chorale::verbs::to_string(one->transport().multicasts().group()));
     if (names[0] == names[1] || names[1] == names[2] || names[0] == names[2])
       throw wrong("two communicators have one group: " + names[0] + ", " + names[1] + ", " + names[2]);
@@ -230,10 +230,9 @@ TEST_CASE("the multicast groups of several communicators do not mix", "[multicas
       check_broadcast<std::byte>(*half, 300, i % half->size(),
                                  s + static_cast<unsigned>(comm.rank() % 2) * 1000);
       check_broadcast<std::byte>(comm, 500, i % comm.size(), s);
-      check_barrier(*again);
+      check_barrier(again);
     }
-    for (auto* one : {&comm, half.get(), again.get()})
-      refused += one->transport().multicast_statistics().refused;
+    for (auto* one : {&comm, &*half, &again}) refused += one->transport().multicast_statistics().refused;
     comm.barrier();
   });
   CHECK(refused == 0);

@@ -127,7 +127,7 @@ TEST_CASE("a process's observers are notified of every communicator that is made
   chorale::observe(count);
   run_ranks<chorale::communicator<>>(3, settings(), [&](auto& comm) {
     comm.barrier();
-    const auto part = comm.split(comm.rank() % 2);
+    auto part = comm.split(comm.rank() % 2);
     part->barrier();
     part->barrier();
   });

@@ -148,7 +148,7 @@ TEMPLATE_TEST_CASE("plans may be outstanding together, and between plain calls",
 TEMPLATE_TEST_CASE("a plan follows its communicator, and may be moved while it runs", "[plans]", standard<rc>,
                    standard<ud>) {
   run_ranks<TestType>(3, settings(), [&](auto& original) {
-    auto first = original.duplicate();
+    std::optional first{original.duplicate()};
     std::vector<number> data(100);
     std::optional<plan> sum{first->plan_allreduce(chorale::in_place, data, chorale::sum)};
     TestType comm = std::move(*first);

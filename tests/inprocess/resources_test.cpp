@@ -90,8 +90,8 @@ double descriptors_of_duplicate(int size) {
     all.arrive_and_wait();
     if (comm.rank() == 0) before = open_descriptors();
     all.arrive_and_wait();
-    const auto copy = comm.duplicate();
-    talk(*copy);
+    auto copy = comm.duplicate();
+    talk(copy);
     all.arrive_and_wait();
     if (comm.rank() == 0) after = open_descriptors();
     all.arrive_and_wait();

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <random>
 #include <vector>
 
@@ -22,13 +23,13 @@ namespace {
 
 /// Checks that `part` consists of `members` (numbers of the original group) in that order, and that it works.
 template <class Comm>
-void check_part(Comm* part, const std::vector<int>& members, int me) {
+void check_part(std::optional<Comm> part, const std::vector<int>& members, int me) {
   const auto place = std::find(members.begin(), members.end(), me);
   if (place == members.end()) {
-    if (part != nullptr) throw wrong("a rank without a part has got a communicator");
+    if (part) throw wrong("a rank without a part has got a communicator");
     return;
   }
-  if (part == nullptr) throw wrong("a rank has got no communicator");
+  if (!part) throw wrong("a rank has got no communicator");
   if (part->size() != static_cast<int>(members.size()) || part->rank() != place - members.begin())
     throw wrong("rank " + std::to_string(me) + " is rank " + std::to_string(part->rank()) + " of " +
                 std::to_string(part->size()));
@@ -68,13 +69,13 @@ TEMPLATE_TEST_CASE("split makes the groups that colours and keys say", "[split]"
           keys.push_back(static_cast<int>(plan() % 5) - 2);
         }
         const auto me = static_cast<std::size_t>(comm.rank());
-        const auto part = comm.split(colors[me], keys[me]);
-        check_part(part.get(), expected_members(colors, keys, comm.rank()), comm.rank());
+        check_part(comm.split(colors[me], chorale::key{keys[me]}),
+                   expected_members(colors, keys, comm.rank()), comm.rank());
         comm.barrier();
       }
       std::vector<int> all(static_cast<std::size_t>(size));
       for (int r = 0; r < size; ++r) all[static_cast<std::size_t>(r)] = r;
-      check_part(comm.duplicate().get(), all, comm.rank());
+      check_part(std::optional{comm.duplicate()}, all, comm.rank());
     });
   }
 }
@@ -89,7 +90,7 @@ TEST_CASE("each round of a split is a separate allgather", "[split]") {
     for (int trial = 0; trial < 3; ++trial) {
       std::vector<int> members;
       for (int r = me % 2; r < comm.size(); r += 2) members.push_back(r);
-      check_part(comm.split(me % 2).get(), members, me);
+      check_part(comm.split(me % 2), members, me);
     }
   });
 }
@@ -100,11 +101,10 @@ TEST_CASE("subgroup takes ranks in the order of the list", "[split]") {
     const std::vector<int> second{5, 3};
     const bool even = comm.rank() % 2 == 0;
     const auto& mine = even ? first : second;
-    const auto part = comm.subgroup(comm.rank() == 1 ? std::span<const int>{} : std::span<const int>{mine});
-    check_part(part.get(), mine, comm.rank());
+    check_part(comm.subgroup(comm.rank() == 1 ? std::span<const int>{} : std::span<const int>{mine}), mine,
+               comm.rank());
     // The others name a group that does not contain them.
-    const auto again = comm.subgroup(second);
-    check_part(again.get(), second, comm.rank());
+    check_part(comm.subgroup(second), second, comm.rank());
   });
 }
 
@@ -113,11 +113,11 @@ TEST_CASE("parts of parts, and parts that outlive their parents", "[split]") {
     const int me = group.rank();
     auto whole = std::make_unique<standard<rc>>(group, settings());
     auto half = whole->split(me / 4);
-    auto pair = half->split(me % 4 / 2, -me);
+    auto pair = half->split(me % 4 / 2, chorale::key{-me});
     whole.reset();
     half.reset();
     const int first = me / 2 * 2;
-    check_part(pair.get(), {first + 1, first}, me);
+    check_part(std::move(pair), {first + 1, first}, me);
   });
 }
 
@@ -153,10 +153,10 @@ TEST_CASE("a group that fails affects neither other groups nor its parent", "[sp
     } else {
       for (int i = 0; i < 100; ++i) part->barrier();
     }
-    kept->barrier();
+    kept.barrier();
     comm.barrier();
-    check_part(comm.split(comm.rank() / 3).get(),
-               comm.rank() < 3 ? std::vector{0, 1, 2} : std::vector{3, 4, 5}, comm.rank());
+    check_part(comm.split(comm.rank() / 3), comm.rank() < 3 ? std::vector{0, 1, 2} : std::vector{3, 4, 5},
+               comm.rank());
   });
 }
 
@@ -166,21 +166,21 @@ TEMPLATE_TEST_CASE("requests of several communicators are waited for in any orde
   for (const int size : {5, 8}) {
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       auto b = comm.duplicate();
-      auto c = comm.split(0, -comm.rank());
+      auto c = comm.split(0, chorale::key{-comm.rank()});
       for (int trial = 0; trial < 10; ++trial) {
         std::vector<request> begun;
         begun.push_back(comm.ibarrier());
-        begun.push_back(b->ibarrier());
+        begun.push_back(b.ibarrier());
         begun.push_back(c->ibarrier());
         for (int i = 0; i < 3; ++i) begun[static_cast<std::size_t>((i + comm.rank()) % 3)].wait();
         // One of the barriers is a blocking call.
         auto r = comm.ibarrier();
         if (comm.rank() % 2 == 0) {
-          b->barrier();
+          b.barrier();
           r.wait();
         } else {
           r.wait();
-          b->barrier();
+          b.barrier();
         }
       }
     });
@@ -191,10 +191,10 @@ TEMPLATE_TEST_CASE("hundreds of calls of three communicators at once", "[split]"
                    standard<ud>) {
   for (const int size : {3, 5, 8}) {
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
-      std::vector<std::unique_ptr<TestType>> others;
+      std::vector<TestType> others;
       others.push_back(comm.duplicate());
-      others.push_back(comm.split(0, -comm.rank()));
-      std::vector<TestType*> comms{&comm, others[0].get(), others[1].get()};
+      others.push_back(*comm.split(0, chorale::key{-comm.rank()}));
+      std::vector<TestType*> comms{&comm, &others[0], &others[1]};
       std::mt19937_64 own{seed() + static_cast<unsigned>(comm.rank())};
       constexpr std::size_t calls = 150;
       std::mt19937_64 plan{seed()};
@@ -236,7 +236,7 @@ TEMPLATE_TEST_CASE("hundreds of calls of three communicators at once", "[split]"
 
 TEST_CASE("the error of a call driven by another call's wait appears at its own request", "[split]") {
   run_ranks<standard<rc>>(2, settings(), [](auto& comm) {
-    auto doomed = comm.duplicate();
+    std::optional doomed{comm.duplicate()};
     if (comm.rank() == 1) doomed.reset();
     if (comm.rank() == 0) {
       auto lost = doomed->ibarrier();
@@ -268,11 +268,12 @@ TEMPLATE_TEST_CASE("ranks know which of them share a host, or believe it", "[spl
         if (on.hosts().ranks() != on.size()) throw wrong("the layout has another number of ranks");
       };
       check(comm, of);
-      const auto near = comm.split_by_host();
-      check_part(near.get(), expected_members(of, std::vector<int>(of.size()), comm.rank()), comm.rank());
-      check(*near, std::vector<int>(of.size(), 0));
+      auto near = comm.split_by_host();
+      check(near, std::vector<int>(of.size(), 0));
+      check_part(std::optional{std::move(near)},
+                 expected_members(of, std::vector<int>(of.size()), comm.rank()), comm.rank());
       // Places are those of the job, also where the numbers of ranks are others.
-      const auto turned = comm.split(0, -comm.rank());
+      auto turned = comm.split(0, chorale::key{-comm.rank()});
       std::vector<int> numbers;
       std::vector<int> expected;
       for (auto place = of.rbegin(); place != of.rend(); ++place) {

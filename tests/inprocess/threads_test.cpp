@@ -1,7 +1,7 @@
 // Several threads of a rank, each with its own communicator.
 #include <exception>
-#include <memory>
 #include <mutex>
+#include <optional>
 #include <thread>
 #include <vector>
 
@@ -22,15 +22,16 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
   for (const int size : {1, 2, 4}) {
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       constexpr int threads = 3;
-      std::vector<std::unique_ptr<TestType>> own;
-      for (int t = 0; t < threads; ++t) own.push_back(comm.split(0, t % 2 == 0 ? comm.rank() : -comm.rank()));
+      std::vector<TestType> own;
+      for (int t = 0; t < threads; ++t)
+        own.push_back(*comm.split(0, chorale::key{t % 2 == 0 ? comm.rank() : -comm.rank()}));
       std::mutex mutex;
       std::exception_ptr failure;
       std::vector<std::thread> running;
       for (int t = 0; t < threads; ++t) {
         running.emplace_back([&, t] {
           try {
-            TestType& mine = *own[static_cast<std::size_t>(t)];
+            TestType& mine = own[static_cast<std::size_t>(t)];
             const std::uint64_t base = seed() + static_cast<unsigned>(t);
             for (unsigned i = 0; i < (instrumented ? 20 : 50); ++i) {
               // The same number of calls in each thread, but different ones at a time.
@@ -41,7 +42,7 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
               begun.wait();
             }
             // Made on this thread while the others continue.
-            mine.duplicate()->barrier();
+            mine.duplicate().barrier();
           } catch (...) {
             const std::lock_guard lock{mutex};
             failure = std::current_exception();
@@ -58,7 +59,7 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
 TEST_CASE("a communicator may be handed to another thread", "[threads]") {
   if (left_out_in_virtual_time("threads that are no ranks have no virtual time")) return;
   run_ranks<standard<rc>>(3, settings(), [](auto& comm) {
-    auto part = comm.duplicate();
+    std::optional part{comm.duplicate()};
     part->ibarrier().wait();
     std::exception_ptr failure;
     std::thread other{[&] {

@@ -98,13 +98,13 @@ TEST_CASE("device arrays are registered once and leave no registrations behind",
 TEST_CASE("memory at the address of an array that has ended counts as new memory in all communicators",
           "[window]") {
   run_ranks<communicator>(2, settings(), [](auto& comm) {
-    const auto other = comm.duplicate();
+    auto other = comm.duplicate();
     constexpr std::size_t count = 50'000;  // as above
     for (std::uint64_t round = 0; round < 6; ++round) {
       auto array = comm.template allocate<std::uint64_t>(count);
       // The other communicator registers it like any memory, and caches the registration.
       for (std::size_t i = 0; i < count; ++i) array[i] = comm.rank() == 0 ? round * count + i : 0;
-      other->broadcast(array.span(), chorale::root{0});
+      other.broadcast(array.span(), chorale::root{0});
       for (std::size_t i = 0; i < count; ++i)
         windows::expect(array[i] == round * count + i, "a broadcast went to memory that was there before");
     }
@@ -132,7 +132,7 @@ TEST_CASE("a notification that never comes is an error that says so", "[window]"
   hasty.deadline = std::chrono::milliseconds{300};
   for (const bool anybody : {true, false}) {
     run_ranks<communicator>(2, settings(), [&](auto& comm) {
-      const auto alone = comm.split(0);
+      auto alone = comm.split(0);
       lonely none;
       communicator impatient{none, hasty};
       chorale::window<int, communicator> w{impatient, std::size_t{1}};

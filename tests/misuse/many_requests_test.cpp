@@ -14,12 +14,12 @@ using namespace std::chrono_literals;
 
 TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]", MISUSE_TRANSPORTS) {
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(4, misuse::settings(), [](auto& comm) {
-    const auto second = comm.duplicate();
+    auto second = comm.duplicate();
     constexpr int rounds = 12;
     std::vector<request> all;
     std::vector<int> values(rounds, comm.rank());
     for (int i = 0; i < rounds; ++i) {
-      auto& on = i % 2 == 0 ? comm : *second;
+      auto& on = i % 2 == 0 ? comm : second;
       all.push_back(
           on.iallreduce(chorale::in_place, std::span{&values[static_cast<std::size_t>(i)], 1}, chorale::sum));
     }
@@ -45,7 +45,7 @@ TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]
       throw std::runtime_error("nothing is left, and it is not over");
 
     // A rank that only calls progress lets all ranks advance.
-    auto late = second->ibarrier();
+    auto late = second.ibarrier();
     if (comm.rank() == 0)
       while (!late.test()) std::this_thread::yield();
     else
@@ -60,21 +60,21 @@ TEMPLATE_TEST_CASE("many requests of several communicators", "[misuse][requests]
 TEMPLATE_TEST_CASE("wait_all throws the first failure when all are over", "[misuse][requests]",
                    MISUSE_TRANSPORTS) {
   const auto outcomes = misuse::run<chorale::communicator<TestType>>(3, misuse::settings(), [](auto& comm) {
-    const auto second = comm.duplicate();
-    second->barrier();  // a rank that was still in duplicate() would fail in it
+    auto second = comm.duplicate();
+    second.barrier();  // a rank that was still in duplicate() would fail in it
     std::vector<std::uint64_t> data(40'000, 1);
     std::vector<request> all;
     // On the first communicator rank 0 makes a different call.
     all.push_back(comm.rank() == 0
                       ? comm.iallreduce(chorale::in_place, std::span{data}.first(1), chorale::sum)
                       : comm.ibarrier());
-    all.push_back(second->iallreduce(chorale::in_place, std::span{data}.subspan(1), chorale::sum));
-    all.push_back(second->ibarrier());
+    all.push_back(second.iallreduce(chorale::in_place, std::span{data}.subspan(1), chorale::sum));
+    all.push_back(second.ibarrier());
     support::refused(errc::mismatch, {}, [&] { chorale::wait_all(all); });
     for (const auto& one : all)
       if (one.valid()) throw std::runtime_error("wait_all has thrown before all were over");
     if (data[1] != 3 || data.back() != 3) throw std::runtime_error("the call that went well has no result");
-    second->barrier();
+    second.barrier();
   });
   misuse::check_none_fails(outcomes);
 }

@@ -2,8 +2,8 @@
 #include <atomic>
 #include <cstdint>
 #include <fcntl.h>
-#include <memory>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <thread>
@@ -144,13 +144,13 @@ TEMPLATE_TEST_CASE("parts of one rank and of none, parts of parts, and parents t
       auto single = comm.subgroup(alone);
       expect(single && single->size() == 1 && sum_over(*single, me) == me, "a part of one is another");
       const std::vector<int> first{0};
-      const auto only = comm.subgroup(first);
+      auto only = comm.subgroup(first);
       expect((me == 0) == static_cast<bool>(only), "a part of rank 0 is another's");
       // The same colour with different keys, in the order of the keys.
-      auto whole = comm.split(7, -me);
+      auto whole = comm.split(7, chorale::key{-me});
       expect(whole->rank() == comm.size() - 1 - me, "keys are in another order");
       auto half = whole->split(me % 2);
-      auto pairs = half->duplicate();
+      std::optional pairs{half->duplicate()};
       whole.reset();
       half.reset();
       int sum = 0;
@@ -176,7 +176,7 @@ TEMPLATE_TEST_CASE("parts are made and used while calls of the parent are pendin
       for (const std::size_t count : {std::size_t{3}, std::size_t{40'000}}) {
         std::vector<long> mine(count, me);
         auto pending = comm.iallreduce(chorale::in_place, std::span{mine}, chorale::sum);
-        const auto part = comm.split(me % 2);
+        auto part = comm.split(me % 2);
         auto of_part = part->ibarrier();
         auto after = comm.ibarrier();
         int sum = 0;
@@ -207,9 +207,9 @@ TEMPLATE_TEST_CASE("dozens of parts at once, and again, cost no more descriptors
     for (int round = 0; round < 4; ++round) {
       comm.barrier();
       const int before = comm.allreduce(open_descriptors(), chorale::max);
-      std::vector<decltype(comm.duplicate())> all;
+      std::vector<std::remove_reference_t<decltype(comm)>> all;
       for (int i = 0; i < parts; ++i) all.push_back(comm.duplicate());
-      for (auto& one : all) expect(sum_over(*one, comm.rank()) == 1, "one of many parts is wrong");
+      for (auto& one : all) expect(sum_over(one, comm.rank()) == 1, "one of many parts is wrong");
       comm.barrier();
       const int open = open_descriptors();
       expect(open - before <= 8 * size * parts, std::to_string(open - before) + " descriptors for " +
@@ -231,7 +231,7 @@ TEST_CASE("parts under a limit of two connections", "[misuse]") {
     auto c = misuse::settings();
     c.connections = 2;
     check_all_right(misuse::run<chorale::communicator<chorale::transport::rc>>(size, c, [](auto& comm) {
-      const auto part = comm.split(0, -comm.rank());
+      auto part = comm.split(0, chorale::key{-comm.rank()});
       const int all = comm.size() * (comm.size() - 1) / 2;
       for (int i = 0; i < 3; ++i) {
         expect(sum_over(*part, comm.rank()) == all, "a part is wrong under a limit");

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <future>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <sys/wait.h>
@@ -132,7 +133,7 @@ TEMPLATE_TEST_CASE("a plan outlives its communicator, and cannot be started then
   for (const int size : {1, 3}) {
     misuse::check_all_right(misuse::run<TestType>(size, [](auto& comm) {
       std::vector<int> data(40'000, 1);
-      auto own = comm.duplicate();
+      std::optional own{comm.duplicate()};
       plan idle = own->plan_allreduce(chorale::in_place, data, chorale::sum);
       plan running = own->plan_barrier();
       idle.run();

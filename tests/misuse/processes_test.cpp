@@ -51,7 +51,7 @@ TEMPLATE_TEST_CASE("a child of fork() cannot use its parent's communicator", "[m
 TEMPLATE_TEST_CASE("an operator that destroys its communicator", "[misuse]", MISUSE_TRANSPORTS) {
   for (const int size : misuse::group_sizes) {
     const auto all = misuse::run<TestType>(size, [](auto& comm) {
-      auto own = comm.duplicate();
+      std::optional own{comm.duplicate()};
       std::vector<int> data(10, 1);
       std::vector<int> out(10);
       const int destroyer = 0;

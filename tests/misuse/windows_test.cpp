@@ -2,7 +2,6 @@
 #include <atomic>
 #include <cstdint>
 #include <limits>
-#include <memory>
 #include <optional>
 #include <span>
 #include <stdexcept>
@@ -208,7 +207,7 @@ TEMPLATE_TEST_CASE("windows and arrays may be kept longer than their communicato
       using comm_type = std::remove_reference_t<decltype(comm)>;
       for (const bool array_first : {true, false}) {
         std::vector<number> memory(4, 3);
-        auto other = comm.duplicate();
+        std::optional other{comm.duplicate()};
         auto array = other->template allocate<number>(1000);
         std::optional<window<number, comm_type>> given, own;
         given.emplace(*other, std::span{memory});

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <thread>
@@ -101,8 +102,8 @@ void report(Comm& comm, std::string_view name) {
 template <class Comm>
 void end_in_any_order(Comm& comm) {
   for (const bool one_waits : {false, true}) {
-    auto a = comm.duplicate();
-    auto b = comm.duplicate();
+    std::optional a{comm.duplicate()};
+    std::optional b{comm.duplicate()};
     std::vector<int> values(100, comm.rank());
     a->broadcast(std::span{values}, chorale::root{0});
     b->broadcast(std::span{values}, chorale::root{comm.size() - 1});

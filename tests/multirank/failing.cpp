@@ -104,7 +104,7 @@ bool is_right(Comm& comm, const std::string& operation) {
   if (operation == "allreduce")
     return comm.allreduce(comm.rank() + 1, chorale::sum) == comm.size() * (comm.size() + 1) / 2;
   if (operation == "split") {
-    const auto part = comm.split(comm.rank() % 2, -comm.rank());
+    auto part = comm.split(comm.rank() % 2, chorale::key{-comm.rank()});
     return part->allreduce(1, chorale::sum) == (comm.size() + 1 - comm.rank() % 2) / 2;
   }
   if (operation == "fence") {

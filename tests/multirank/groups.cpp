@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <exception>
-#include <memory>
+#include <optional>
 #include <random>
 #include <stdexcept>
 #include <string>
@@ -36,13 +36,13 @@ void splits(communicator& comm, std::mt19937_64& plan) {
     keys.push_back(static_cast<int>(plan() % 3));
   }
   const auto me = static_cast<std::size_t>(comm.rank());
-  const auto part = comm.split(colors[me], keys[me]);
+  auto part = comm.split(colors[me], chorale::key{keys[me]});
   std::vector<std::pair<int, int>> expected;
   for (std::size_t r = 0; r < colors.size(); ++r) {
     if (colors[r] == colors[me] && colors[me] >= 0) expected.emplace_back(keys[r], static_cast<int>(r));
   }
   std::sort(expected.begin(), expected.end());
-  expect((part == nullptr) == expected.empty(), "a rank has a part that it should not have, or none");
+  expect(!part == expected.empty(), "a rank has a part that it should not have, or none");
   if (!part) return;
   const int mine = comm.rank();
   std::vector<int> members(static_cast<std::size_t>(part->size()));
@@ -54,15 +54,16 @@ void splits(communicator& comm, std::mt19937_64& plan) {
 
 /// Barriers and sums of four communicators, awaited in a different order on each rank.
 void side_by_side(communicator& comm, std::uint64_t seed) {
-  std::vector<std::unique_ptr<communicator>> others;
-  for (int i = 0; i < 3; ++i) others.push_back(comm.split(0, i % 2 == 0 ? comm.rank() : -comm.rank()));
+  std::vector<communicator> others;
+  for (int i = 0; i < 3; ++i)
+    others.push_back(*comm.split(0, chorale::key{i % 2 == 0 ? comm.rank() : -comm.rank()}));
   std::mt19937_64 plan{seed};
   std::mt19937_64 own{seed + 77U * static_cast<unsigned>(comm.rank() + 1)};
   constexpr std::size_t calls = 200;
   std::vector<std::vector<std::int64_t>> data(calls);
   std::vector<chorale::request> begun;
   for (std::size_t i = 0; i < calls; ++i) {
-    communicator& one = plan() % 4 == 0 ? comm : *others[plan() % others.size()];
+    communicator& one = plan() % 4 == 0 ? comm : others[plan() % others.size()];
     data[i].assign(plan() % 3000, static_cast<std::int64_t>(i) + comm.rank());
     begun.push_back(plan() % 3 == 0 ? one.ibarrier()
                                     : one.iallreduce(chorale::in_place, std::span{data[i]}, chorale::sum));
@@ -95,7 +96,7 @@ void failing_part(communicator& comm) {
     const rlimit none{3, before.rlim_max};
     expect(setrlimit(RLIMIT_NOFILE, &none) == 0, "setrlimit failed");
   }
-  std::unique_ptr<communicator> part;
+  std::optional<communicator> part;
   try {
     part = comm.split(color);
     expect(color == 1, "a communicator was made without file descriptors");

@@ -115,8 +115,8 @@ int main(int count, char** arguments) try {
     expect(waitpid(child, &status, 0) == child && status == 0, "a child has failed");
   }
   // Communicators of a process find each other's registrations. Both try the same algorithms in turn.
-  const auto first = comm.split(0, comm.rank());
-  const auto again = comm.split(0, comm.rank());
+  auto first = comm.split(0, chorale::key{comm.rank()});
+  auto again = comm.split(0, chorale::key{comm.rank()});
   std::vector<std::uint64_t> heap(60'000);
   for (std::uint64_t number = 0; number < 12; ++number) {  // by different algorithms
     transfer(*first, heap, number);

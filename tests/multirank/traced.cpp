@@ -67,12 +67,12 @@ void run(Comm& comm, std::string_view mode) {
   if (mode == "calls") {
     comm.set_name("the \"world\"");
     make_calls(comm, rank);
-    const auto part = comm.split(rank % 2);
+    auto part = comm.split(rank % 2);
     say(rank, "split", 0);
     make_calls(*part, rank);
-    const auto copy = comm.duplicate();
+    auto copy = comm.duplicate();
     say(rank, "split", 0);
-    make_calls(*copy, rank);
+    make_calls(copy, rank);
   } else if (mode == "failing") {
     std::vector<int> data(1);
     comm.barrier();

@@ -41,7 +41,7 @@ int main(int count, char** words) try {
   const auto seed = support::common_seed(comm);
   windows::all_checks(comm, seed, effort);
   // On a part of the ranks, while the whole group is also used.
-  const auto part = comm.split(comm.rank() % 2, -comm.rank());
+  auto part = comm.split(comm.rank() % 2, chorale::key{-comm.rank()});
   auto pending = comm.ibarrier();
   windows::all_checks(*part, seed, 1);
   pending.wait();

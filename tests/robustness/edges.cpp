@@ -102,14 +102,14 @@ struct cancelled_call {
 void cancel_in_call(communicator& comm) {
   if (comm.rank() != 0) {
     usleep(200'000);  // so that the thread waits
-    return comm.duplicate()->barrier();
+    return comm.duplicate().barrier();
   }
   cancelled_call call{&comm};
   pthread_t thread{};
   const auto run = [](void* argument) -> void* {
     auto& mine = *static_cast<cancelled_call*>(argument);
-    const auto twin = mine.comm->duplicate();
-    twin->barrier();
+    auto twin = mine.comm->duplicate();
+    twin.barrier();
     mine.ended = true;
     for (;;) pause();
   };
@@ -221,7 +221,7 @@ int run_edge(std::string_view what, const char* program) {
     check(comm);
     {
       auto twin = comm.duplicate();
-      check(*twin);
+      check(twin);
     }
     comm.barrier();
     if (what == "exec") {

@@ -77,13 +77,13 @@ template <class Transport>
 bool end_copies(way how, const std::string& which) {
   using comm_type = communicator<Transport>;
   comm_type comm;
-  const auto part = comm.split(comm.rank() % 2);
-  const auto copy = comm.duplicate();
+  auto part = comm.split(comm.rank() % 2);
+  auto copy = comm.duplicate();
   std::vector<int> data(1000, 1);
   std::vector<int> sums(1000);
   auto array = comm.template allocate<int>(5000);
   std::fill(array.begin(), array.end(), 7);
-  auto plan = copy->plan_allreduce(array, array, chorale::sum);
+  auto plan = copy.plan_allreduce(array, array, chorale::sum);
   chorale::window<int, comm_type> window{comm, 100};
   window.put(comm.rank(), 0, 5);
   window.fence();
@@ -192,7 +192,7 @@ struct application {
     try {
       if (mode == "global-split") {
         chorale::window<int, communicator<>> window{*comm, 10};
-        comm->duplicate()->barrier();
+        comm->duplicate().barrier();
       } else {
         communicator<> late;
         if (late.allreduce(1, chorale::sum) != late.size()) return 4;
@@ -259,11 +259,11 @@ void check_streams() {
   {
     communicator<> comm;
     communicator<chorale::transport::ud_rdma> datagrams;
-    const auto copy = comm.duplicate();
+    auto copy = comm.duplicate();
     auto array = comm.allocate<int>(5000);
     for (int round = 0; round < 3; ++round) {
       comm.allreduce(chorale::in_place, array, chorale::sum);
-      copy->barrier();
+      copy.barrier();
       datagrams.barrier();
     }
     for (int fd = 3; fd < 1000; ++fd) {

@@ -72,13 +72,13 @@ bool nonblocking(Comm& comm, buffers& b) {
   auto third = comm.iduplicate();
   second.wait();
   first.wait();
-  const auto made = third.take();
+  auto made = third.take();
   return b.sum.front() == b.size && made->allreduce(1, chorale::sum) == b.size;
 }
 
 template <class Comm>
 bool parts(Comm& comm, buffers& b) {
-  const auto part = comm.split(b.rank % 2, -b.rank);
+  auto part = comm.split(b.rank % 2, chorale::key{-b.rank});
   part->barrier();
   return part->allreduce(1, chorale::sum) == part->size() && comm.allreduce(1, chorale::sum) == b.size;
 }
@@ -179,7 +179,7 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
       {
         std::optional<Comm> comm;
         try {
-          comm.emplace(std::move(*parent.duplicate()));
+          comm.emplace(parent.duplicate());
           comm->barrier();
         } catch (const std::exception& e) {
           mine.no_copy = true;

@@ -13,8 +13,8 @@ extern "C" bool use_chorale() {
     chorale::communicator<> comm;
     std::vector<double> sums(100'000, 1.0);
     comm.allreduce(chorale::in_place, sums, chorale::sum);
-    const auto twin = comm.duplicate();
-    twin->barrier();
+    auto twin = comm.duplicate();
+    twin.barrier();
     if (sums.back() == comm.size()) return true;
     std::printf("the sum is %g\n", sums.back());
   } catch (const std::exception& e) {

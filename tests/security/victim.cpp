@@ -33,7 +33,7 @@ int main(int argc, char** argv) {
     chorale::communicator<> comm;
     wait_for_test(comm);
     if (argc > 1 && std::string_view{argv[1]} == "twice") {
-      const auto part = comm.split(0, comm.rank());
+      auto part = comm.split(0, chorale::key{comm.rank()});
       part->barrier();
     }
     if (comm.rank() == 0) fmt::print("done\n");

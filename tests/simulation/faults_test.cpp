@@ -252,8 +252,8 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
     auto a = comm.duplicate();
     auto b = comm.duplicate();
     std::vector<int> values(100, g.rank());
-    a->broadcast(std::span{values}, chorale::root{0});
-    b->broadcast(std::span{values}, chorale::root{1});
+    a.broadcast(std::span{values}, chorale::root{0});
+    b.broadcast(std::span{values}, chorale::root{1});
     if (one_waits) {
       // Rank 0 stays in `a` for answers that the others give only from inside another communicator.
       if (g.rank() == 0) a.reset();

@@ -106,7 +106,7 @@ void all_calls() {
   static_cast<void>(sparse.template run<point>({chorale::to(0, in)}));
   chorale::registered_array<point> pages = comm.template allocate<point>(1);
   comm.broadcast(pages);
-  static_cast<void>(comm.split(0, 0));
+  static_cast<void>(comm.split(0, chorale::key{0}));
   static_cast<void>(comm.duplicate());
   static_cast<void>(comm.statistics());
 }

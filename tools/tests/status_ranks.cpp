@@ -9,7 +9,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
-#include <memory>
+#include <optional>
 #include <string>
 #include <sys/wait.h>
 #include <thread>
@@ -54,12 +54,12 @@ void late(communicator<>& comm) {
 void crossed(communicator<>& comm) {
   auto first = comm.duplicate();
   auto second = comm.duplicate();
-  first->set_name("first");
-  second->set_name("second");
-  make_calls(*second);
+  first.set_name("first");
+  second.set_name("second");
+  make_calls(second);
   tell(fmt::format("ready.{}", comm.rank()));
-  (comm.rank() == 0 ? first : second)->barrier();
-  (comm.rank() == 0 ? second : first)->barrier();
+  (comm.rank() == 0 ? first : second).barrier();
+  (comm.rank() == 0 ? second : first).barrier();
 }
 
 /// The last rank is killed; the others fail, and stay.
@@ -80,7 +80,7 @@ void killed(communicator<>& comm) {
 
 /// Each rank has had a child that destroyed its copy of a communicator, and has one that lives.
 void forked(communicator<>& comm) {
-  auto mine = comm.duplicate();
+  std::optional mine{comm.duplicate()};
   mine->set_name("parents");
   make_calls(*mine);
   const pid_t first = fork();
@@ -103,9 +103,9 @@ void forked(communicator<>& comm) {
 
 /// Many communicators whose names contain terminal control sequences.
 void many(communicator<>& comm) {
-  std::vector<std::unique_ptr<communicator<>>> all;
+  std::vector<communicator<>> all;
   for (int i = 0; i < 40; ++i) all.push_back(comm.duplicate());
-  for (std::size_t i = 0; i < all.size(); ++i) all[i]->set_name(fmt::format("number \x1b[31m{}", i));
+  for (std::size_t i = 0; i < all.size(); ++i) all[i].set_name(fmt::format("number \x1b[31m{}", i));
   tell(fmt::format("ready.{}", comm.rank()));
   await("go");
 }

@@ -72,16 +72,19 @@ auto make_alltoallv(Comm& comm, const Parts& all) {
 template <class Comm, class In>
 auto make_gather(Comm& comm, const In& in, int root) {
   const auto ranks = comm.rank() == root ? static_cast<std::size_t>(comm.size()) : 0;
-  auto all = calls::room_for<argument::element_of<In>>(comm, calls::count_of(in) * ranks);
-  comm.gather(in, all, chorale::root{root});
+  std::optional all{calls::room_for<argument::element_of<In>>(comm, calls::count_of(in) * ranks)};
+  comm.gather(in, *all, chorale::root{root});
+  if (comm.rank() != root) all.reset();
   return all;
 }
 
 template <class Comm, class In>
 auto make_gatherv(Comm& comm, const In& in, int root) {
-  auto all = calls::room_for_parts<argument::element_of<In>>(
-      comm, comm.gather(calls::count_of(in), chorale::root{root}));
-  comm.gatherv(in, all.data, all.counts, {}, chorale::root{root});
+  const auto counts = comm.gather(calls::count_of(in), chorale::root{root});
+  std::optional all{
+      calls::room_for_parts<argument::element_of<In>>(comm, counts.value_or(std::vector<std::size_t>{}))};
+  comm.gatherv(in, all->data, all->counts, {}, chorale::root{root});
+  if (comm.rank() != root) all.reset();
   return all;
 }
 

@@ -30,7 +30,7 @@ struct parts {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);
   }
-  /// The number of blocks: the number of ranks, or 0 if this rank receives none.
+  /// The number of blocks: the number of ranks.
   [[nodiscard]] std::size_t size() const noexcept { return counts.size(); }
 };
 

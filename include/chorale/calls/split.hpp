@@ -1,10 +1,12 @@
 // Communicators of subsets of a communicator's ranks: what split, duplicate and subgroup share.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <exception>
 #include <limits>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -25,14 +27,35 @@ struct undefined_color_t {
 /// The colour of a rank that joins no part.
 inline constexpr undefined_color_t undefined_color{};
 
+/// Orders the ranks of a part: `comm.split(color, key{-comm.rank()})`. It has a type of its own, so that it
+/// cannot be mistaken for the colour.
+struct key {
+  std::int64_t value = 0;  ///< ranks with smaller ones come first
+  constexpr key() = default;
+  constexpr explicit key(std::int64_t number) : value(number) {}
+};
+
 namespace calls {
+
+/// The key as an argument.
+struct key_argument {
+  std::int64_t value = 0;
+  constexpr key_argument() = default;
+  constexpr key_argument(key given) : value(given.value) {}  // implicit, as both calls take it
+  template <class Other>
+  constexpr key_argument(const Other&) {
+    static_assert(std::same_as<Other, key>,
+                  "chorale: the key of a split, by which ranks are ordered, is given as chorale::key{k}; is "
+                  "the order of the arguments right?");
+  }
+};
 
 /// Runs the rounds of a split as allgathers within one call. Uses the library's algorithm that may run
 /// several times in one call, since a user's algorithm may not be able to.
 template <class Communicator, class Net>
 task<> part(Net& net, call_id now, split_protocol rounds,
             std::shared_ptr<detail::outcome<Communicator>> out) {
-  std::unique_ptr<Communicator> made;
+  std::optional<Communicator> made;
   using gathering = operation_traits<operation::allgather>::repeatable;
   while (!rounds.due().empty()) {
     co_await calls::launch<operation::allgather, gathering>(
@@ -41,7 +64,7 @@ task<> part(Net& net, call_id now, split_protocol rounds,
     if (!rounds.has_joined()) continue;
     try {
       const detail::uncancellable ends_first;
-      made = std::make_unique<Communicator>(rounds.joined());
+      made.emplace(rounds.joined());
     } catch (...) {
       rounds.fail(std::current_exception());
     }
@@ -82,12 +105,12 @@ auto make_part(Caller& on, const membership_choice& mine,
 
 /// The choice of a rank that passes a colour. @throws error errc::invalid_argument.
 template <class Caller>
-membership_choice choice_of_color(const Caller& on, int color, int key) {
+membership_choice choice_of_color(const Caller& on, std::int64_t color, key_argument order) {
   if (color < 0 && color != undefined_color)
     on.arguments().reject("split",
                           "colour " + std::to_string(color) +
                               " is negative; chorale::undefined_color is for a rank that is in no part");
-  return {.color = color, .key = key};
+  return {.color = color, .key = order.value};
 }
 
 /// The choice of a rank that passes a list of ranks, with its FNV-1a hash. @throws error

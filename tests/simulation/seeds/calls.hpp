@@ -160,7 +160,7 @@ class caller {
     summed.verify("iallreduce");
   }
   void split(const planned_call& call, std::size_t c) {
-    const auto part = comm_.split(me() % call.colours, size() - me());
+    auto part = comm_.split(me() % call.colours, chorale::key{size() - me()});
     if (!part) throw collectives::wrong{"split: no communicator"};
     const int mates = (size() - me() % call.colours + call.colours - 1) / call.colours;
     if (part->size() != mates) throw collectives::wrong{"split: size"};
