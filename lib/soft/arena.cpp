@@ -14,7 +14,13 @@ void wipe(unsigned char* begin, std::uint64_t bytes) noexcept {
   constexpr std::uintptr_t least_given_back = std::uintptr_t{64} << 10;
   const auto place = reinterpret_cast<std::uintptr_t>(begin);
   const detail::page_range pages = detail::pages_within(place, bytes);
-  if (pages.bytes < least_given_back || madvise(pages.data(), pages.bytes, MADV_REMOVE) != 0) {
+  const auto give_back = [&] {
+    // QEMU in user mode reports success for this advice, and ignores it.
+    volatile unsigned char& first = *reinterpret_cast<unsigned char*>(pages.begin);
+    first = 1;
+    return madvise(pages.data(), pages.bytes, MADV_REMOVE) == 0 && first == 0;
+  };
+  if (pages.bytes < least_given_back || !give_back()) {
     std::memset(begin, 0, bytes);
     return;
   }
