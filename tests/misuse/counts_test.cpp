@@ -7,7 +7,7 @@
 #include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/transport/ud.hpp>
 
-#include "../support/collectives/guarded_buffer.hpp"
+#include "../support/collectives/cases.hpp"
 #include "harness.hpp"
 
 using chorale::errc;
@@ -48,7 +48,6 @@ struct scene {
     for (int r = 0; r < ranks; ++r) {
       in.push_back(std::make_unique<buffer>(count, 4));
       out.push_back(std::make_unique<buffer>(count, 4));
-      in.back()->fill_with([](std::size_t i) { return static_cast<int>(i); });
     }
   }
   [[nodiscard]] std::span<const int> source(int rank, std::size_t count) const {

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <memory>
+#include <new>
 #include <span>
 #include <stdexcept>
 #include <string_view>
@@ -62,30 +63,22 @@ class files_for_buffers {
   bool before_;
 };
 
-/// Allocates on the heap, or in files, as was set when it was made.
-template <class Element>
-class buffer_allocator {
- public:
-  using value_type = Element;
-  buffer_allocator() = default;
-  template <class Other>
-  buffer_allocator(const buffer_allocator<Other>& other) noexcept : makes_files_(other.makes_files()) {}
-
-  [[nodiscard]] Element* allocate(std::size_t count) {
-    if (makes_files_) return reinterpret_cast<Element*>(map_file(count * sizeof(Element)));
-    return std::allocator<Element>{}.allocate(count);
-  }
-  void deallocate(Element* at, std::size_t count) noexcept {
-    if (makes_files_)
-      munmap(static_cast<void*>(at), count * sizeof(Element));
+/// Gives memory back to the heap, or unmaps it.
+struct buffer_release {
+  std::size_t mapped_bytes = 0;  ///< 0: on the heap
+  void operator()(std::byte* at) const noexcept {
+    if (mapped_bytes != 0)
+      munmap(static_cast<void*>(at), mapped_bytes);
     else
-      std::allocator<Element>{}.deallocate(at, count);
+      ::operator delete(at);
   }
-  [[nodiscard]] bool makes_files() const noexcept { return makes_files_; }
-  bool operator==(const buffer_allocator&) const = default;
-
- private:
-  bool makes_files_ = buffers_are_files();
 };
+using buffer = std::unique_ptr<std::byte[], buffer_release>;
+
+/// Memory on the heap, or in a file, as was set. Its content is undefined.
+inline buffer make_buffer(std::size_t bytes) {
+  if (buffers_are_files()) return {map_file(bytes), {bytes}};
+  return buffer{static_cast<std::byte*>(::operator new(bytes))};
+}
 
 }  // namespace support

@@ -11,6 +11,9 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/operators.hpp>
+
+#include "element_types.hpp"
 #include "guarded_buffer.hpp"
 #include "placement.hpp"
 
@@ -220,5 +223,25 @@ class reduction_case {
   share taken_;
   Op op_;
 };
+
+// Those of the commonest elements are in cases.cpp, optimised: the tests are not, and most of their time
+// would go into filling and comparing buffers.
+#define CHORALE_TEST_MOVES(linkage, Element)      \
+  linkage template class guarded_buffer<Element>; \
+  linkage template class broadcast_case<Element>; \
+  linkage template class gathered_case<Element>;  \
+  linkage template class scatter_case<Element>;   \
+  linkage template class alltoall_case<Element>;
+#define CHORALE_TEST_CASES(linkage)                                     \
+  linkage template class guarded_buffer<int>;                           \
+  CHORALE_TEST_MOVES(linkage, std::byte)                                \
+  CHORALE_TEST_MOVES(linkage, std::uint16_t)                            \
+  CHORALE_TEST_MOVES(linkage, std::uint32_t)                            \
+  CHORALE_TEST_MOVES(linkage, std::uint64_t)                            \
+  linkage template class reduction_case<std::uint32_t, chorale::sum_t>; \
+  linkage template class reduction_case<std::uint32_t, chorale::max_t>; \
+  linkage template class reduction_case<std::uint64_t, chorale::sum_t>; \
+  linkage template class reduction_case<triangle, multiply>;
+CHORALE_TEST_CASES(extern)
 
 }  // namespace collectives

@@ -34,9 +34,9 @@ struct placement {
   /// The expected element i of the buffer: value(block, index in it), or gap(i).
   template <class T, class Value, class Gap>
   [[nodiscard]] std::vector<T> image(Value&& value, Gap&& gap) const {
-    std::vector<T> all;
-    all.reserve(room);
-    for (std::size_t i = 0; i < room; ++i) all.push_back(gap(i));
+    std::vector<T> all(room, gap(0));
+    if (!displacements.empty() || room != first(static_cast<int>(counts.size())))
+      for (std::size_t i = 0; i < room; ++i) all[i] = gap(i);
     for (int block = 0; block < static_cast<int>(counts.size()); ++block) {
       const auto at = first(block);
       for (std::size_t i = 0; i < count(block); ++i) all[at + i] = value(block, i);

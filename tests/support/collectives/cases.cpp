@@ -1,0 +1,5 @@
+#include "cases.hpp"
+
+namespace collectives {
+CHORALE_TEST_CASES()
+}  // namespace collectives
