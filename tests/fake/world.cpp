@@ -25,14 +25,9 @@ world::world(const conditions& c)
       random_(c.seed),
       memory_(c.keeps_keys),
       ranks_(static_cast<std::size_t>(c.ranks)),
-      last_(static_cast<int>(c.seed % static_cast<unsigned>(c.ranks))) {
-  for (int from = 0; from < c.ranks; ++from) {
-    for (int to = 0; to < c.ranks; ++to) {
-      mailboxes_.emplace_back(from, to, c.block_bytes, c.blocks);
-      multicasts_.emplace_back(from, to, c.block_bytes, c.multicast_window);
-    }
-  }
-}
+      mailboxes_(ranks_.size() * ranks_.size()),
+      multicasts_(mailboxes_.size()),
+      last_(static_cast<int>(c.seed % static_cast<unsigned>(c.ranks))) {}
 
 void world::run(std::vector<chorale::task<>> programs) {
   const auto look_at = [&](int rank) {
@@ -99,9 +94,9 @@ void world::report_deadlock(const std::vector<chorale::task<>>& programs) {
 
 void world::require_nothing_left() const {
   std::string left = complaints_;
-  for (const auto* lanes : {&mailboxes_, &multicasts_}) {
-    for (const lane& one : *lanes) {
-      const std::string of_one = one.left_over();
+  for (const auto* all : {&mailboxes_, &multicasts_}) {
+    for (const auto& one : *all) {
+      const std::string of_one = one ? one->left_over() : std::string{};
       if (!of_one.empty()) left += of_one + "\n";
     }
   }

@@ -66,9 +66,11 @@ class world {
   [[nodiscard]] const conditions& setting() const noexcept { return conditions_; }
   [[nodiscard]] const chorale::config& config() const noexcept { return config_; }
   [[nodiscard]] int size() const noexcept { return conditions_.ranks; }
-  [[nodiscard]] lane& between(int from, int to) noexcept { return mailboxes_[index(from, to)]; }
+  [[nodiscard]] lane& between(int from, int to) { return made(mailboxes_, from, to, conditions_.blocks); }
   /// Multicasts from `root` to `to`.
-  [[nodiscard]] lane& multicast_between(int root, int to) noexcept { return multicasts_[index(root, to)]; }
+  [[nodiscard]] lane& multicast_between(int root, int to) {
+    return made(multicasts_, root, to, conditions_.multicast_window);
+  }
   [[nodiscard]] registry& memory() noexcept { return memory_; }
   [[nodiscard]] chorale::frame_arena& frames(int rank) noexcept { return at(rank).frames; }
 
@@ -93,8 +95,12 @@ class world {
     std::optional<standstill> where;
   };
 
-  [[nodiscard]] std::size_t index(int from, int to) const noexcept {
-    return static_cast<std::size_t>(from * size() + to);
+  /// One lane for any two ranks, made when it is used first: most algorithms use few.
+  using lanes = std::vector<std::optional<lane>>;
+  [[nodiscard]] lane& made(lanes& all, int from, int to, std::size_t blocks) {
+    auto& one = all[static_cast<std::size_t>(from * size() + to)];
+    if (!one) one.emplace(from, to, conditions_.block_bytes, blocks);
+    return *one;
   }
   [[nodiscard]] rank_state& at(int rank) noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] std::vector<int> candidates();
@@ -107,8 +113,8 @@ class world {
   std::mt19937_64 random_;
   registry memory_;
   std::vector<rank_state> ranks_;
-  std::vector<lane> mailboxes_;
-  std::vector<lane> multicasts_;
+  lanes mailboxes_;
+  lanes multicasts_;
   std::string complaints_;
   int last_ = 0;
 };
