@@ -1,6 +1,6 @@
 """Which headers the reference describes: those that users name, and those of what they pass to calls.
 
-`tests/style/installed.py` has the list of the former, which its own test keeps true. What is left out belongs to transports, calls and verbs,
+`include/chorale/README.md` has the list of the former, which `tests/style/installed.py` keeps true. What is left out belongs to transports, calls and verbs,
 and is named by nobody outside of the library.
 """
 import pathlib
@@ -13,11 +13,12 @@ import installed  # noqa: E402
 
 # Headers that come with those: what calls take and give, and the layer over layer of a setting.
 ALSO = ("bench/aligned_floats.hpp", "bench/contestant.hpp", "bench/measure.hpp", "bench/plan.hpp", "bench/statistics.hpp", "core/call.hpp",
-        "core/in_place.hpp", "core/named.hpp", "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/stall_report.hpp",
-        "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
+        "core/in_place.hpp", "core/initial.hpp", "core/named.hpp", "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/root.hpp",
+        "core/stall_report.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
 # Headers that users name for the sake of others, which have pages of their own: they only put parts together.
 NOT = ("algorithm/allgather/within.hpp", "algorithm/exchange/manifest.hpp", "algorithm/exchange/neighbour.hpp", "algorithm/read_operands.hpp",
-       "algorithm/reduce/put_operands.hpp", "algorithm/agreed.hpp", "algorithm/evaluation.hpp", "algorithm/host_slots.hpp", "algorithm/shared_slots.hpp")
+       "algorithm/reduce/put_operands.hpp", "algorithm/agreed.hpp", "algorithm/evaluation.hpp", "algorithm/host_slots.hpp", "algorithm/shared_slots.hpp",
+       "transport/connections/rail.hpp")
 
 
 def described():

@@ -8,6 +8,7 @@ namespace chorale {
 template <class Value>
 struct initial {
   Value value;  ///< the element, or `elements` of one
+  /// The first value of rank 0.
   constexpr explicit initial(const Value& first) : value(first) {}
 };
 
