@@ -40,7 +40,8 @@ struct call_statistics;
 /// request has thrown it yet. Thread safety: one thread at a time; different communicators are independent.
 ///
 /// *Arguments.* A buffer is any contiguous range (std::vector, std::array, C array, std::span,
-/// registered_array) of elements (`chorale::element`), or a single element, of any count and alignment.
+/// registered_array) of elements (`chorale::element`), or a single element, of any count and alignment, or an
+/// operand with strides: `chorale::strided`, or a view as std::mdspan.
 /// Buffers that are written must be non-const lvalues. `in` and `out` must not overlap unless the call says
 /// so; `chorale::in_place` means that the operand is already in the other buffer, `chorale::nothing` that
 /// this rank has no such buffer. A root is given as `root{2}`; without it rank 0 is the root. An operator
@@ -100,7 +101,7 @@ class communicator {
   /// Copies `data` of rank `root` into `data` of all ranks. The count is the same on all ranks.
   template <class Data>
   void broadcast(Data&& data, calls::root_argument root = {}) {
-    run(calls::broadcast(on(), calls::written<Data>(data), root.value));
+    run(calls::broadcast(on(), calls::only<Data>(data), root.value));
   }
   request ibroadcast(auto&& data, calls::root_argument root = {});
   plan plan_broadcast(auto&& data, calls::root_argument root = {});

@@ -12,7 +12,7 @@ namespace chorale {
 
 template <class... Policies>
 request communicator<Policies...>::ibroadcast(auto&& data, calls::root_argument root) {
-  return on().start(calls::broadcast(on(), calls::written<decltype(data)>(data), root.value));
+  return on().start(calls::broadcast(on(), calls::only<decltype(data)>(data), root.value));
 }
 
 template <class... Policies>

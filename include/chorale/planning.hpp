@@ -59,14 +59,14 @@ plan communicator<Policies...>::plan_barrier() {
 
 template <class... Policies>
 plan communicator<Policies...>::plan_broadcast(auto&& data, calls::root_argument root) {
-  const calls::output io = calls::written<decltype(data)>(data);
-  return calls::make_plan(on(), calls::broadcast(on(), io, root.value), {}, io.bytes);
+  const auto io = calls::only<decltype(data)>(data);
+  return calls::make_plan(on(), calls::broadcast(on(), io, root.value), {}, calls::kept_memory(io));
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce(In&& in, Out&& out, Op op, calls::root_argument root) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   const bool takes = rank() == root.value;
   return calls::make_plan(on(), calls::reduce(on(), io, calls::by<In, Out>(op, in, out), root.value),
                           io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
@@ -76,28 +76,28 @@ plan communicator<Policies...>::plan_reduce(In&& in, Out&& out, Op op, calls::ro
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_allreduce(In&& in, Out&& out, Op op) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(), calls::allreduce(on(), io, calls::by<In, Out>(op, in, out)), {},
                           io.out.bytes);
 }
 
 template <class... Policies>
 plan communicator<Policies...>::plan_allgather(auto&& in, auto&& out) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::allgather(on(), io), {}, io.out.bytes);
 }
 
 template <class... Policies>
 plan communicator<Policies...>::plan_allgatherv(auto&& in, auto&& out, calls::counts sizes,
                                                 calls::counts displacements) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::allgatherv(on(), io, sizes.values, displacements.values), {},
                           io.out.bytes);
 }
 
 template <class... Policies>
 plan communicator<Policies...>::plan_alltoall(auto&& in, auto&& out) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::alltoall(on(), io), io.in.bytes, io.out.bytes);
 }
 
@@ -105,7 +105,7 @@ template <class... Policies>
 plan communicator<Policies...>::plan_alltoallv(auto&& in, calls::counts send_counts, auto&& out,
                                                calls::counts receive_counts, calls::counts send_displacements,
                                                calls::counts receive_displacements) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(),
                           calls::alltoallv(on(), io, {send_counts.values, send_displacements.values},
                                            {receive_counts.values, receive_displacements.values}),
@@ -114,7 +114,7 @@ plan communicator<Policies...>::plan_alltoallv(auto&& in, calls::counts send_cou
 
 template <class... Policies>
 plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::root_argument root) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::gather(on(), io, root.value), io.in.bytes,
                           rank() == root.value ? io.out.bytes : std::span<std::byte>{});
 }
@@ -122,14 +122,14 @@ plan communicator<Policies...>::plan_gather(auto&& in, auto&& out, calls::root_a
 template <class... Policies>
 plan communicator<Policies...>::plan_gatherv(auto&& in, auto&& out, calls::counts sizes,
                                              calls::counts displacements, calls::root_argument root) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::gatherv(on(), io, sizes.values, root.value, displacements.values),
                           io.in.bytes, rank() == root.value ? io.out.bytes : std::span<std::byte>{});
 }
 
 template <class... Policies>
 plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::root_argument root) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::scatter(on(), io, root.value),
                           rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
 }
@@ -137,7 +137,7 @@ plan communicator<Policies...>::plan_scatter(auto&& in, auto&& out, calls::root_
 template <class... Policies>
 plan communicator<Policies...>::plan_scatterv(auto&& in, calls::counts sizes, auto&& out,
                                               calls::counts displacements, calls::root_argument root) {
-  const calls::operands io = calls::lasting<decltype(in), decltype(out)>(in, out);
+  const auto io = calls::lasting<decltype(in), decltype(out)>(in, out);
   return calls::make_plan(on(), calls::scatterv(on(), io, sizes.values, root.value, displacements.values),
                           rank() == root.value ? io.in.bytes : std::span<const std::byte>{}, io.out.bytes);
 }
@@ -145,7 +145,7 @@ plan communicator<Policies...>::plan_scatterv(auto&& in, calls::counts sizes, au
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, Op op) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(), calls::reduce_scatter(on(), io, calls::by<In, Out>(op, in, out)), io.in.bytes,
                           io.out.bytes);
 }
@@ -153,7 +153,7 @@ plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, Op op) {
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(),
                           calls::reduce_scatter(on(), io, sizes.values, calls::by<In, Out>(op, in, out)),
                           io.in.bytes, io.out.bytes);
@@ -162,14 +162,14 @@ plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, calls::c
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_scan(In&& in, Out&& out, Op op) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(), calls::scan(on(), io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
 }
 
 template <class... Policies>
 template <class In, class Out, class Initial, class Op>
 plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& first, Op op) {
-  const calls::operands io = calls::lasting<In, Out>(in, out);
+  const auto io = calls::lasting<In, Out>(in, out);
   return calls::make_plan(on(),
                           calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first),
                                         calls::by<In, Out>(op, in, out)),
@@ -181,9 +181,9 @@ plan communicator<Policies...>::plan_exchange(const calls::messages<outgoing>& s
                                               const calls::messages<incoming>& takes) {
   return calls::make_plan(on(), calls::planned_exchange(on(), sends.list, takes.list), [&](auto& buffers) {
     for (const outgoing& one : sends.list)
-      if (one.peer != nobody) buffers.read(one.bytes);
+      if (one.peer != nobody && one.where.is_contiguous()) buffers.read(one.bytes);
     for (const incoming& one : takes.list)
-      if (one.peer != nobody) buffers.write(one.bytes);
+      if (one.peer != nobody && one.where.is_contiguous()) buffers.write(one.bytes);
   });
 }
 

@@ -41,6 +41,14 @@ std::string fault_of_overlap(std::vector<stretch> all) {
   return {};
 }
 
+/// Where it is not contiguous, a message may lie between the elements of another, as faces of a halo do;
+/// whether it does is not checked.
+template <class Message>
+void add_stretch(std::vector<stretch>& all, const Message& m, bool is_written) {
+  if (m.peer != nobody && !m.bytes.empty() && m.where.is_contiguous())
+    all.push_back({m.bytes.data(), m.bytes.size(), is_written});
+}
+
 /// Up to this many pairs of buffers are compared one by one, which allocates no memory.
 constexpr std::size_t few_pairs = 64;
 
@@ -73,13 +81,23 @@ std::string fault_of_messages(int ranks, std::span<const outgoing> sends, std::s
   std::vector<stretch> all;
   for (const outgoing& m : sends) {
     if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), false});
+    add_stretch(all, m, false);
   }
   for (const incoming& m : takes) {
     if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    if (m.peer != nobody && !m.bytes.empty()) all.push_back({m.bytes.data(), m.bytes.size(), true});
+    add_stretch(all, m, true);
   }
   return fault_of_overlap(std::move(all));
+}
+
+std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes) {
+  const auto has_strides = [](const auto& m) { return !m.where.is_contiguous(); };
+  if (!std::any_of(sends.begin(), sends.end(), has_strides) &&
+      !std::any_of(takes.begin(), takes.end(), has_strides))
+    return {};
+  return "a message has strides, which the algorithm of this communicator does not know (takes_strides): "
+         "copy "
+         "its elements to contiguous memory";
 }
 
 }  // namespace chorale::calls

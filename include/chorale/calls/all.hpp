@@ -16,4 +16,5 @@
 #include <chorale/calls/scan.hpp>
 #include <chorale/calls/scatter.hpp>
 #include <chorale/calls/split.hpp>
+#include <chorale/calls/strided_calls.hpp>
 // IWYU pragma: end_exports

@@ -14,7 +14,7 @@
 #include <chorale/calls/argument_checks.hpp>
 #include <chorale/calls/composition.hpp>
 #include <chorale/calls/launch.hpp>
-#include <chorale/calls/operand.hpp>
+#include <chorale/calls/operands.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/origin.hpp>

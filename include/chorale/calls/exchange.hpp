@@ -14,22 +14,28 @@
 
 namespace chorale {
 
-/// A message for `communicator::exchange`: `data`, a range or a variable, to rank `peer`; `nobody` sends
+/// A message for `communicator::exchange`: `data`, a range, a variable or an operand with strides, to rank `peer`; `nobody` sends
 /// nothing. `data` is read until the call is over; a list of messages may be kept, so it is no temporary.
 template <class Data>
 [[nodiscard]] outgoing to(calls::rank_number peer, Data&& data) {
   static_assert(calls::argument::lasts<Data>,
                 "chorale: a message is read until its exchange is over, and this one is a temporary: keep it "
                 "in a variable");
-  const calls::input in = calls::read(data);
-  return {peer.value, in.bytes, in.type};
+  outgoing made{.peer = peer.value, .bytes = {}};
+  const calls::input in = calls::read_spread(data, made.where);
+  made.bytes = in.bytes;
+  made.type = in.type;
+  return made;
 }
 /// The buffer for a message from rank `peer`, whose size must be that of the buffer; `nobody` leaves it
 /// unchanged.
 template <class Data>
 [[nodiscard]] incoming from(calls::rank_number peer, Data&& data) {
-  const calls::output out = calls::written<Data>(data);
-  return {peer.value, out.bytes, out.type};
+  incoming made{.peer = peer.value, .bytes = {}};
+  const calls::output out = calls::written_spread<Data>(data, made.where);
+  made.bytes = out.bytes;
+  made.type = out.type;
+  return made;
 }
 
 }  // namespace chorale
@@ -51,12 +57,24 @@ struct messages {
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
                                             std::span<const incoming> takes);
 
+/// Describes the fault of messages with strides, for an algorithm that knows none; empty if there are none.
+[[nodiscard]] std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes);
+
+/// Whether the messages of an algorithm may have strides. The library's may.
+template <class Algorithm>
+inline constexpr bool takes_strides = std::same_as<Algorithm, exchange::direct>;
+template <class Algorithm>
+requires(!std::same_as<Algorithm, exchange::direct> && requires { Algorithm::takes_strides; })
+inline constexpr bool takes_strides<Algorithm> = Algorithm::takes_strides;
+
 /// The call. The lists must stay valid until it is over.
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   calls::or_fail(on.transport(), [&] {
-    if (const std::string fault = calls::fault_of_messages(on.size(), sends, takes); !fault.empty())
-      on.arguments().reject(name(operation::exchange), fault);
+    std::string fault = calls::fault_of_messages(on.size(), sends, takes);
+    if constexpr (!takes_strides<algorithm_of<operation::exchange, Caller>>)
+      if (fault.empty()) fault = calls::fault_of_strides(sends, takes);
+    if (!fault.empty()) on.arguments().reject(name(operation::exchange), fault);
   });
   return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {
                     return calls::serve<operation::exchange>(on, now, sends, takes);

@@ -16,6 +16,7 @@
 #include <chorale/core/in_place.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/root.hpp>
+#include <chorale/core/strided.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale::calls {
@@ -61,6 +62,9 @@ template <class Range>
 requires good_range<Range&> struct element_type<Range>
     : std::type_identity<
           std::remove_cv_t<std::remove_reference_t<decltype(*std::ranges::data(std::declval<Range&>()))>>> {};
+template <class View>
+requires strided_operand<std::remove_cv_t<View>> struct element_type<View>
+    : std::remove_cv<std::remove_pointer_t<decltype(detail::as_strided(std::declval<View&>()).data())>> {};
 /// The type of the elements of a range, or of a value.
 template <class Range>
 using element_of = typename element_type<std::remove_reference_t<Range>>::type;
@@ -109,7 +113,7 @@ constexpr bool is_operand() {
 template <class Range>
 inline constexpr bool lasts =
     std::is_lvalue_reference_v<Range> || std::ranges::enable_borrowed_range<std::remove_cvref_t<Range>> ||
-    is_word<Range> || is_elements<std::remove_cvref_t<Range>>;
+    is_word<Range> || is_elements<std::remove_cvref_t<Range>> || strided_operand<std::remove_cvref_t<Range>>;
 
 /// Whether Range can receive data; a static_assert says in one line why not.
 template <class Range>
@@ -153,10 +157,11 @@ auto counted(Range& r) {
 
 /// A buffer, as opposed to a value, an operator or a number.
 template <class Range>
-concept buffer = argument::any_range<Range> || argument::is_word<Range> ||
-                 argument::is_elements<std::remove_cvref_t<Range>> ||
-                 (std::is_pointer_v<std::remove_cvref_t<Range>> &&
-                  !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<Range>>>);
+concept buffer =
+    argument::any_range<Range> || argument::is_word<Range> ||
+    argument::is_elements<std::remove_cvref_t<Range>> || strided_operand<std::remove_cvref_t<Range>> ||
+    (std::is_pointer_v<std::remove_cvref_t<Range>> &&
+     !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<Range>>>);
 
 /// Tells an argument from the root that stands in its place in the form that returns the result.
 template <class Argument>
@@ -234,56 +239,6 @@ output written(std::remove_reference_t<Range>& r) {
   }
 }
 
-/// Fails to compile, with one readable error, if two operands of a call have different element types.
-template <class In, class Out>
-constexpr void check_same_elements() {
-  using in = std::remove_cvref_t<In>;
-  using out = std::remove_cvref_t<Out>;
-  if constexpr (!argument::is_word<in> && !argument::is_word<out> && !argument::is_elements<in> &&
-                !argument::is_elements<out>)
-    static_assert(std::same_as<argument::element_of<In>, argument::element_of<Out>>,
-                  "chorale: the elements that this call reads and those that it writes are of different "
-                  "types; is the order of the arguments right?");
-}
-
-/// Both buffers of a call.
-struct operands {
-  input in;
-  output out;
-};
-/// Checks the same at run time, for elements whose type is known only then. @throws error
-/// errc::invalid_argument.
-inline operands with_same_elements(const operands& io) {
-  const auto& [in, out] = io;
-  if (!in.bytes.empty() && !out.bytes.empty() && (in.one != out.one || in.type != out.type))
-    throw error(errc::invalid_argument, "a call reads elements of " + std::to_string(in.one) + " bytes (" +
-                                            describe_type(in.type) + ") and writes such of " +
-                                            std::to_string(out.one) + " bytes (" + describe_type(out.type) +
-                                            ")");
-  return io;
-}
-/// `nothing` and `in_place` take the element size of the other operand.
-template <class In, class Out>
-operands compared(operands io) {
-  if constexpr (argument::is_word<In>) io.in.one = io.out.one;
-  if constexpr (argument::is_word<Out>) io.out.one = io.in.one;
-  if constexpr (argument::is_elements<std::remove_cvref_t<In>> ||
-                argument::is_elements<std::remove_cvref_t<Out>>)
-    return with_same_elements(io);
-  else
-    return io;
-}
-template <class In, class Out>
-[[gnu::always_inline]] inline operands both(const In& in, std::remove_reference_t<Out>& out) {
-  calls::check_same_elements<In, Out>();
-  return calls::compared<In, Out>({calls::read(in), calls::written<Out>(out)});
-}
-/// The same for a nonblocking call or a plan.
-template <class In, class Out>
-operands lasting(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
-  calls::check_same_elements<In, Out>();
-  return calls::compared<In, Out>({calls::lasting_input<In>(in), calls::written<Out>(out)});
-}
 /// A type-erased operator with its tag.
 struct named_reduction {
   reduction op;

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include <chorale/calls/caller.hpp>
-#include <chorale/calls/operand.hpp>
+#include <chorale/calls/operands.hpp>
 #include <chorale/core/copy_bytes.hpp>
 
 namespace chorale {
@@ -59,8 +59,9 @@ std::vector<Element> room_for(Comm& comm, std::size_t count) {
 
 /// Number of elements in a range, or 1 for a value.
 template <class Range>
-std::size_t count_of(const Range& r) noexcept {
-  const input in = calls::read(r);
+std::size_t count_of(const Range& r) {
+  strides where;
+  const input in = calls::read_spread(r, where);
   return in.bytes.size() / in.one;
 }
 

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include <chorale/core/strides.hpp>
+
 namespace chorale {
 
 /// The type of `nobody`. It converts to a number that is no rank, so that both can be chosen between:
@@ -21,6 +23,7 @@ struct outgoing {
   int peer = nobody;                 ///< the rank it goes to
   std::span<const std::byte> bytes;  ///< must not change until the call is complete
   std::uint32_t type = 0;            ///< `type_tag` of the elements, which must equal the receiver's
+  strides where{};  ///< if not contiguous, `bytes` has the address of the first element and the packed size
 };
 
 /// The buffer for a message from rank `peer`, which must fill it.
@@ -28,6 +31,7 @@ struct incoming {
   int peer = nobody;           ///< the rank it comes from
   std::span<std::byte> bytes;  ///< as many bytes as the peer sends
   std::uint32_t type = 0;      ///< `type_tag` of the elements, which must equal the sender's
+  strides where{};             ///< as in `outgoing`
 };
 
 /// The distance from `rank` up to `peer`, modulo `ranks`. Precondition: both are valid ranks.

@@ -9,7 +9,7 @@
 #include <chorale/algorithm/exchange/neighbour.hpp>
 #include <chorale/algorithm/exchange/one_piece.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
-#include <chorale/core/copy_bytes.hpp>
+#include <chorale/algorithm/exchange/strided_messages.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {
@@ -37,6 +37,7 @@ struct workspace {
 /// this call has announced.
 struct direct {
   static constexpr auto implements = operation::exchange;
+  static constexpr bool takes_strides = true;  ///< messages may have strides
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
@@ -54,8 +55,11 @@ struct direct {
   template <mailbox_transport Net>
   static task<> in_streams(Net& net, call_id now, std::span<const outgoing> sends,
                            std::span<const incoming> takes, workspace& work) {
-    find_neighbours(net, work, chorale::by_distance(net.rank(), net.size(), sends, work.sends),
-                    chorale::by_distance(net.rank(), net.size(), takes, work.takes));
+    sends = chorale::by_distance(net.rank(), net.size(), sends, work.sends);
+    takes = chorale::by_distance(net.rank(), net.size(), takes, work.takes);
+    packed_messages<Net> packed;
+    packed.replace(net, sends, work.sends, takes, work.takes);
+    find_neighbours(net, work, sends, takes);
     straight_memory<Net> straight;
     begin(net, work, straight);
 
@@ -92,6 +96,7 @@ struct direct {
         if (n.has_straight()) co_await n.end_straight(net, now);
       for (const auto& one : straight.in) one.copy_back();
     }
+    packed.unpack();
   }
 
   /// Copies this rank's messages to itself, which come first (distance 0), and makes the neighbours.
@@ -106,7 +111,7 @@ struct direct {
       return found;
     };
     const auto out = next(sends, net.rank());
-    copy_own(net.rank(), out, next(takes, net.rank()));
+    copy_all_own(net.rank(), out, next(takes, net.rank()));
     work.around.clear();
     const auto distance = [&](int peer) { return chorale::distance_of(peer, net.rank(), net.size()); };
     while (!sends.empty() || !takes.empty()) {
@@ -128,11 +133,11 @@ struct direct {
     for (neighbour& n : work.around) n.begin(net, memory, straight);
   }
 
-  static void copy_own(int rank, std::span<const outgoing> out, std::span<const incoming> in) {
+  static void copy_all_own(int rank, std::span<const outgoing> out, std::span<const incoming> in) {
     if (out.size() != in.size()) throw_unequal_lists(rank, out.size(), rank, in.size());
     for (std::size_t i = 0; i < out.size(); ++i)
       compare(rank, out[i].bytes.size(), out[i].type, rank, in[i].bytes.size(), in[i].type, i);
-    for (std::size_t i = 0; i < out.size(); ++i) move_bytes(in[i].bytes, out[i].bytes);
+    for (std::size_t i = 0; i < out.size(); ++i) exchange::copy_own(out[i], in[i]);
   }
 };
 

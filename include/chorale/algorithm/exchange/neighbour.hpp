@@ -10,6 +10,7 @@
 
 #include <chorale/algorithm/exchange/manifest.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
+#include <chorale/algorithm/exchange/strided_messages.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/neighbours.hpp>
@@ -44,19 +45,20 @@ struct place_in_messages {
   std::size_t at = 0;
 };
 
-/// Calls `use(part)` for each contiguous part of the next `count` bytes from `place` on, counting only
-/// messages of `list` whose size satisfies `goes(bytes)`.
+/// Calls `use(message, at, length)` for each part of the next `count` bytes from `place` on that belongs to one
+/// message, counting only messages of `list` whose size satisfies `goes(bytes)`.
 template <class Message, class Goes, class Use>
 void walk(std::span<const Message> list, place_in_messages& place, std::size_t count, Goes&& goes,
           Use&& use) {
   while (count > 0) {
-    const auto bytes = list[place.index].bytes;
-    if (goes(bytes.size())) {
-      const std::size_t length = std::min(bytes.size() - place.at, count);
-      if (length > 0) use(bytes.subspan(place.at, length));
+    const Message& message = list[place.index];
+    const std::size_t bytes = message.bytes.size();
+    if (goes(bytes)) {
+      const std::size_t length = std::min(bytes - place.at, count);
+      if (length > 0) use(message, place.at, length);
       count -= length;
       place.at += length;
-      if (place.at < bytes.size()) return;
+      if (place.at < bytes) return;
     }
     ++place.index;
     place.at = 0;
@@ -144,7 +146,10 @@ class neighbour {
     if (from < out_.head) return head_.subspan(from, count);
     std::span<const std::byte> only;
     const place_in_messages here = sent_;
-    exchange::walk(sends_, sent_, count, blocks_of(net), [&](auto part) { only = part; });
+    exchange::walk(sends_, sent_, count, blocks_of(net),
+                   [&](const outgoing& message, std::size_t at, std::size_t length) {
+                     if (message.where.is_contiguous()) only = message.bytes.subspan(at, length);
+                   });
     if (only.size() == count) return only;
     sent_ = here;
     if (scratch.size() < count) scratch.resize(count);
@@ -171,10 +176,11 @@ class neighbour {
     const std::size_t expected = in_.next(net.block_bytes());
     auto data = transfer::exact(net, peer_, now, message, expected).subspan(mine);
     in_.done += expected;
-    exchange::walk(takes_, taken_, data.size(), blocks_of(net), [&](std::span<std::byte> part) {
-      chorale::copy_bytes(part.data(), data.data(), part.size());
-      data = data.subspan(part.size());
-    });
+    exchange::walk(takes_, taken_, data.size(), blocks_of(net),
+                   [&](const incoming& taken, std::size_t at, std::size_t length) {
+                     exchange::unpack(taken, at, data.first(length));
+                     data = data.subspan(length);
+                   });
     return is_over;
   }
 
@@ -251,10 +257,11 @@ class neighbour {
   /// Copies the next `count` bytes of outgoing data to `to`.
   template <class Net>
   void gather(const Net& net, std::size_t count, std::byte* to) {
-    exchange::walk(sends_, sent_, count, blocks_of(net), [&](std::span<const std::byte> part) {
-      copy_bytes(to, part.data(), part.size());
-      to += part.size();
-    });
+    exchange::walk(sends_, sent_, count, blocks_of(net),
+                   [&](const outgoing& message, std::size_t at, std::size_t length) {
+                     exchange::pack(message, at, {to, length});
+                     to += length;
+                   });
   }
 
   int peer_;

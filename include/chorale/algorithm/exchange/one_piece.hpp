@@ -10,8 +10,8 @@
 
 #include <chorale/algorithm/exchange/manifest.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
+#include <chorale/algorithm/exchange/strided_messages.hpp>
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/neighbours.hpp>
 
 namespace chorale::exchange {
@@ -53,8 +53,7 @@ task<> in_pieces(Net& net, call_id now, std::span<const outgoing> sends, std::sp
     const std::size_t total = manifest + message.bytes.size();
     if (piece.size() < total) piece.resize(total);
     exchange::write_manifest(piece.data(), total, std::span{&message, 1}, back);
-    if (!message.bytes.empty())
-      chorale::copy_bytes(piece.data() + manifest, message.bytes.data(), message.bytes.size());
+    if (!message.bytes.empty()) exchange::pack(message, 0, {piece.data() + manifest, message.bytes.size()});
     co_await net.send(message.peer, now, std::span<const std::byte>{piece.data(), total});
   }
   for (const incoming& message : takes) {
@@ -67,7 +66,7 @@ task<> in_pieces(Net& net, call_id now, std::span<const outgoing> sends, std::sp
     expected_manifest{net.rank(), message.peer, forth, std::span{&message, 1}, seen}.compare_from(
         0, std::min(seen.size(), manifest), total);
     const auto data = transfer::exact(net, message.peer, now, arrived, total).subspan(manifest);
-    if (!data.empty()) chorale::copy_bytes(message.bytes.data(), data.data(), data.size());
+    if (!data.empty()) exchange::unpack(message, 0, data);
   }
 }
 

@@ -1,0 +1,123 @@
+// Messages of an exchange whose bytes are not contiguous.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/algorithm/exchange/straight.hpp>
+#include <chorale/algorithm/scratch.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/neighbours.hpp>
+
+namespace chorale::exchange {
+
+/// Copies the bytes of a message from `at` on to `to`, which is what is sent: no copy comes between.
+inline void pack(const outgoing& message, std::size_t at, std::span<std::byte> to) noexcept {
+  if (!message.where.is_contiguous()) [[unlikely]]
+    message.where.pack(message.bytes.data(), at, to);
+  else
+    chorale::copy_bytes(to.data(), message.bytes.data() + at, to.size());
+}
+/// Copies what has arrived to the bytes of a message from `at` on.
+inline void unpack(const incoming& message, std::size_t at, std::span<const std::byte> arrived) noexcept {
+  if (!message.where.is_contiguous()) [[unlikely]]
+    message.where.unpack(message.bytes.data(), at, arrived);
+  else
+    chorale::copy_bytes(message.bytes.data() + at, arrived.data(), arrived.size());
+}
+
+/// Copies a rank's message to itself. Both have the same size.
+inline void copy_own(const outgoing& out, const incoming& in) noexcept {
+  if (out.where.is_contiguous() && in.where.is_contiguous()) return chorale::move_bytes(in.bytes, out.bytes);
+  if (out.where.is_contiguous()) return exchange::unpack(in, 0, out.bytes);
+  if (in.where.is_contiguous()) return exchange::pack(out, 0, in.bytes);
+  std::array<std::byte, 4096> some;
+  for (std::size_t at = 0; at < out.bytes.size(); at += some.size()) {
+    const std::span part{some.data(), std::min(some.size(), out.bytes.size() - at)};
+    exchange::pack(out, at, part);
+    exchange::unpack(in, at, part);
+  }
+}
+
+/// Contiguous memory in place of messages with strides that are moved whole, straight or by a transport with
+/// messages of any length.
+template <mailbox_transport Net>
+class packed_messages {
+ public:
+  /// Replaces such messages in the lists, which then are copies in `kept_sends` and `kept_takes`, and packs
+  /// those that are sent.
+  void replace(Net& net, std::span<const outgoing>& sends, std::vector<outgoing>& kept_sends,
+               std::span<const incoming>& takes, std::vector<incoming>& kept_takes) {
+    const std::size_t bytes = bytes_to_pack(net, sends) + bytes_to_pack(net, takes);
+    if (bytes == 0) return;
+    // One buffer, since the number of those that are kept for later calls is small.
+    memory_.emplace(chorale::scratch_of(net, bytes));
+    free_ = memory_->memory();
+    for (outgoing& message : replaced(net, sends, kept_sends)) {
+      if (!is_moved_whole(net, message)) continue;
+      const std::span<std::byte> room = room_for(message.bytes.size());
+      exchange::pack(message, 0, room);
+      message.bytes = room;
+      message.where = {};
+    }
+    for (incoming& message : replaced(net, takes, kept_takes)) {
+      if (!is_moved_whole(net, message)) continue;
+      const std::span<std::byte> room = room_for(message.bytes.size());
+      arriving_.emplace_back(message, room);
+      message.bytes = room;
+      message.where = {};
+    }
+  }
+  /// Unpacks those that have been received.
+  void unpack() const noexcept {
+    for (const auto& [message, room] : arriving_) exchange::unpack(message, 0, room);
+  }
+
+ private:
+  using memory = decltype(chorale::scratch_of(std::declval<Net&>(), std::size_t{}));
+
+  template <class Message>
+  [[nodiscard]] static bool is_moved_whole(const Net& net, const Message& message) noexcept {
+    return !message.where.is_contiguous() && message.peer != net.rank() &&
+           (exchange::is_straight(net, message.bytes.size()) ||
+            transfer::is_whole(net, message.bytes.size()));
+  }
+  /// The messages of a list in which some are to be replaced, otherwise none.
+  template <class Message>
+  [[nodiscard]] static std::span<Message> replaced(const Net& net, std::span<const Message>& list,
+                                                   std::vector<Message>& kept) {
+    if (std::none_of(list.begin(), list.end(), [&](const Message& m) { return is_moved_whole(net, m); }))
+      return {};
+    if (list.data() != kept.data()) kept.assign(list.begin(), list.end());
+    list = kept;
+    return kept;
+  }
+  template <class Message>
+  [[nodiscard]] static std::size_t bytes_to_pack(const Net& net, std::span<const Message> list) noexcept {
+    std::size_t bytes = 0;
+    for (const Message& message : list)
+      if (is_moved_whole(net, message)) bytes += padded(message.bytes.size());
+    return bytes;
+  }
+  /// In whole cache lines, so that what a peer writes is apart from what this rank reads.
+  [[nodiscard]] static constexpr std::size_t padded(std::size_t bytes) noexcept {
+    return (bytes + 63) / 64 * 64;
+  }
+  [[nodiscard]] std::span<std::byte> room_for(std::size_t bytes) noexcept {
+    const auto room = free_.first(bytes);
+    free_ = free_.subspan(padded(bytes));
+    return room;
+  }
+
+  std::optional<memory> memory_;
+  std::span<std::byte> free_;
+  std::vector<std::pair<incoming, std::span<std::byte>>> arriving_;
+};
+
+}  // namespace chorale::exchange
