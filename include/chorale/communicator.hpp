@@ -50,8 +50,8 @@ struct call_statistics;
 /// buffers overlap.
 ///
 /// *Forms.* `call(...)` blocks until this rank's part is complete; `icall(...)` returns a request, which uses
-/// the buffers until then, `plan_call(...)` a plan (`plan.hpp`). Calls without `out` return the result, those of
-/// which some ranks have none as a std::optional that is empty there.
+/// the buffers until then, `plan_call(...)` a plan (`plan.hpp`). Calls without `out` return the result;
+/// where some ranks have none, it is a std::optional that is empty there.
 template <class... Policies>
 class communicator {
   using composed = detail::composition<transport::rc, Policies...>;
@@ -225,7 +225,7 @@ class communicator {
                    calls::root_argument root = {});
   plan plan_gatherv(auto&& in, auto&& out, calls::counts sizes, calls::counts displacements = {},
                     calls::root_argument root = {});
-  /// The same if the root does not know the counts; an empty optional elsewhere. Cost: an additional `gather` of 8 bytes.
+  /// The same if the root does not know the counts. Cost: an additional `gather` of 8 bytes.
   template <class In>
   [[nodiscard]] auto gatherv(const In& in, calls::root_argument root = {}) {
     return calls::make_gatherv(*this, in, root.value);
@@ -331,8 +331,8 @@ class communicator {
   plan plan_exchange(const calls::messages<outgoing>& sends, const calls::messages<incoming>& takes);
 
   /// A communicator of the ranks that pass the same `color`, ordered by `key{k}`, then by rank here; none
-  /// for `undefined_color`. Collective: every rank calls it, also those without a color. The new communicator is
-  /// independent of this one, which may end first: it has its own endpoint, queue pairs and memory, and
+  /// for `undefined_color`. Collective: every rank calls it, also those without a color. The new communicator
+  /// is independent of this one, which may end first: it has its own endpoint, queue pairs and memory, and
   /// another thread may use it at the same time. It has the same settings and device. Cost: six allgathers of
   /// small messages, and an endpoint (docs/joining.md).
   /// @throws error errc::invalid_argument for other negative colors, on this rank only, before anything is

@@ -170,10 +170,10 @@ template <class... Policies>
 template <class In, class Out, class Initial, class Op>
 plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& first, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on(),
-                          calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first),
-                                        calls::by<In, Out>(op, in, out)),
-                          {}, io.out.bytes);
+  return calls::make_plan(
+      on(),
+      calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first), calls::by<In, Out>(op, in, out)),
+      {}, io.out.bytes);
 }
 
 template <class... Policies>
