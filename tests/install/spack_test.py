@@ -12,7 +12,7 @@ import sys
 import types
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-RECIPE = ROOT / "packaging" / "spack" / "packages" / "chorale" / "package.py"
+RECIPE = ROOT / "packaging" / "spack" / "spack_repo" / "chorale" / "packages" / "chorale" / "package.py"
 # Options that say how to build, and those whose default is right.
 LEFT_ALONE = {"precompiled", "optimize_programs", "docs"}
 # What Spack calls a dependency that Meson asks for under another name.
@@ -28,7 +28,6 @@ class Recorder:
     def module(self):
         """A module `spack.package` of these directives."""
         found = types.ModuleType("spack.package")
-        found.MesonPackage = object
         found.variant = lambda name, **_: self.variants.append(name)
         found.version = lambda name, **_: self.versions.append(name)
         found.depends_on = self.depend
@@ -47,6 +46,9 @@ def recipe():
     recorder = Recorder()
     sys.modules["spack"] = types.ModuleType("spack")
     sys.modules["spack.package"] = recorder.module()
+    for name in "spack_repo", "spack_repo.builtin", "spack_repo.builtin.build_systems", "spack_repo.builtin.build_systems.meson":
+        sys.modules[name] = types.ModuleType(name)
+    sys.modules[name].MesonPackage = object
     names = {"__file__": str(RECIPE)}
     exec(compile(RECIPE.read_text(encoding="utf-8"), str(RECIPE), "exec"), names)  # pylint: disable=exec-used
     return names["Chorale"], recorder

@@ -1,6 +1,8 @@
 # Copyright 2026 The Chorale authors. SPDX-License-Identifier: Apache-2.0
-# A recipe for Spack; packaging/README.md says how to use it.
+# A recipe for Spack, which has never run it; packaging/README.md says how to use it.
 import pathlib
+
+from spack_repo.builtin.build_systems.meson import MesonPackage
 
 from spack.package import *
 
@@ -10,7 +12,7 @@ class Chorale(MesonPackage):
     device in user space for machines that have none."""
 
     # The clone that this file lies in.
-    git = pathlib.Path(__file__).resolve().parents[4].as_uri()
+    git = pathlib.Path(__file__).resolve().parents[6].as_uri()
     license("Apache-2.0")
 
     version("main", branch="main")
