@@ -38,8 +38,13 @@ def find(folder, name):
     return found[0]
 
 
+def is_static(installed):
+    """Whether only the static library is installed, which leaves its own dependencies to the program."""
+    return not list(installed.rglob("libchorale.so"))
+
+
 def by_pkg_config(options, installed, work):
-    """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale)."""
+    """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale), with --static where the library is."""
     pc = find(installed, "chorale.pc")
     # The build's prefix is where the library will be, the temporary folder where it is. (A bundled fmt has its own.)
     for file in pc.parent.glob("*.pc"):
@@ -50,7 +55,7 @@ def by_pkg_config(options, installed, work):
         file.write_text("\n".join(lines) + "\n")
     environment = dict(os.environ)
     environment["PKG_CONFIG_PATH"] = os.pathsep.join([str(pc.parent), environment.get("PKG_CONFIG_PATH", "")])
-    query = run(["pkg-config", "--cflags", "--libs", "chorale"], env=environment, stdout=subprocess.PIPE)
+    query = run(["pkg-config", "--cflags", "--libs", *(["--static"] if is_static(installed) else []), "chorale"], env=environment, stdout=subprocess.PIPE)
     print(query.stdout, end="")
     program = work / "consumer"
     run([options.cxx, "-std=c++20", "-Wall", "-Wextra", "-Werror", *shlex.split(options.cxx_flags),
@@ -69,7 +74,7 @@ def by_cmake(options, installed, work):
 
 
 # Of all that is there: one that needs the library alone, and one in virtual time.
-FEW_EXAMPLES = {"01_hello": "libchorale.so", "12_virtual_time": "libchorale-sim.so"}
+FEW_EXAMPLES = {"01_hello": "libchorale.*", "12_virtual_time": "libchorale-sim.*"}
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
@@ -208,6 +213,9 @@ def main():
         installed = destination / options.prefix.lstrip("/")
         find(installed, "config.hpp")
         program = WAYS[options.way](options, installed, work)
+        needed = subprocess.run(["readelf", "--dynamic", str(program)], check=True, text=True, stdout=subprocess.PIPE).stdout
+        if ("libchorale.so" in needed) == is_static(installed):
+            sys.exit(f"a program of the {'static' if is_static(installed) else 'shared'} library needs:\n{needed}")
         environment = dict(os.environ, CHORALE_DEVICE="soft0")
         environment["LD_LIBRARY_PATH"] = str(find(installed, "chorale.pc").parent.parent)
         run([str(program)], env=environment, timeout=300)
