@@ -162,4 +162,30 @@ TEST_CASE("Deaths are detected if the kernel provides no process descriptors", "
       [](wire& line) { line.meet(); });
   CHECK(seen == "");
 }
+
+TEST_CASE("Queues begin empty where the kernel accepts advice about memory and does nothing",
+          "[robustness]") {
+  if (!filters_work()) return;
+  const std::string seen = run_pair(
+      [](wire& line) {
+        expect(forbid({SYS_madvise}, 0) == 0, "filter");
+        const node stays;
+        for (int i = 0; i < 3; ++i) {
+          node n;
+          ibv_wc first{};
+          expect(ibv_poll_cq(n.send_cq, 1, &first) == 0, "a new queue has a completion");
+          ibv_qp* qp = make_qp(n, IBV_QPT_RC);
+          connect_rc(n, qp, qp->qp_num);
+          ibv_qp_attr broken{};
+          broken.qp_state = IBV_QPS_ERR;
+          expect(soft().modify_qp(qp, &broken, IBV_QP_STATE) == 0, "error state");
+          expect(post(qp, IBV_WR_RDMA_WRITE, {}, IBV_SEND_SIGNALED) == 0, "post");
+          expect(wait(n.send_cq).status == IBV_WC_WR_FLUSH_ERR, "flushed");
+          soft().destroy_qp(qp);
+        }
+        line.meet();
+      },
+      [](wire& line) { line.meet(); });
+  CHECK(seen == "");
+}
 #endif
