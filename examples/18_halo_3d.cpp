@@ -67,8 +67,8 @@ triple grid_of(int ranks) {
 }
 
 /// A plan that brings the faces of `b` to the ranks around `place` of a grid that is closed in itself. Two
-/// ranks may be neighbours on both sides: then the message down, which is the first that one of them sends, is
-/// the first that the other takes, into its upper layer.
+/// ranks may be neighbours on both sides: then the message down, which is the first that one of them sends,
+/// is the first that the other takes, into its upper layer.
 chorale::plan halo_of(chorale::communicator<>& comm, box& b, const triple& grid, const triple& place) {
   std::vector<chorale::outgoing> sends;
   std::vector<chorale::incoming> takes;

@@ -1,6 +1,6 @@
-// A matrix library's views as operands: a class with the interface of std::mdspan needs no word about Chorale.
-// A product C = A B, in which rank r has some columns of A and the same rows of B: the root hands out views of
-// its matrices, and the sum of all ranks' products arrives in a view of C.
+// A matrix library's views as operands: a class with the interface of std::mdspan needs no word about
+// Chorale. A product C = A B, in which rank r has some columns of A and the same rows of B: the root hands
+// out views of its matrices, and the sum of all ranks' products arrives in a view of C.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -98,8 +98,8 @@ int main(int count, char** words) try {
       for (std::size_t j = 0; j < n; ++j) whole_b.view()(i, j) = b(i, j);
   }
 
-  // Rank r gets columns [first(r), first(r + 1)) of A, one after the other as rows of the transposed view, and
-  // as many rows of B.
+  // Rank r gets columns [first(r), first(r + 1)) of A, one after the other as rows of the transposed view,
+  // and as many rows of B.
   const auto first = [&](std::size_t rank) { return k * rank / ranks; };
   const std::size_t inner = first(me + 1) - first(me);
   std::vector<std::size_t> of_a, of_b;

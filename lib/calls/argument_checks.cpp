@@ -5,6 +5,7 @@
 
 #include <chorale/calls/argument_checks.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/host_memory.hpp>
 
 namespace chorale::calls {
 
@@ -17,8 +18,13 @@ void argument_checks::reject_root(operation what, int root) const {
   reject(name(what), fmt::format("root {} is not in 0..{}", root, size_ - 1));
 }
 
-void argument_checks::reject_null(operation what, std::size_t elements) const {
-  reject(name(what), fmt::format("a null pointer stands for the buffer of {} elements", elements));
+void argument_checks::examine(operation what, std::span<const std::byte> memory, std::size_t one,
+                              bool is_written) const {
+  if (memory.data() == nullptr)
+    reject(name(what),
+           fmt::format("a null pointer stands for the buffer of {} elements", memory.size() / one));
+  if (!(is_written ? detail::can_write(memory) : detail::can_read(memory)))
+    reject(name(what), detail::fault_of_memory(memory, is_written));
 }
 
 void argument_checks::reject_size(operation what, std::size_t block, std::size_t blocks,

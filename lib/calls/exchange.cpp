@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <chorale/calls/exchange.hpp>
+#include <chorale/core/host_memory.hpp>
 
 namespace chorale::calls {
 namespace {
@@ -98,6 +99,22 @@ std::string fault_of_strides(std::span<const outgoing> sends, std::span<const in
   return "a message has strides, which the algorithm of this communicator does not know (takes_strides): "
          "copy "
          "its elements to contiguous memory";
+}
+
+std::string fault_of_memory(std::span<const outgoing> sends, std::span<const incoming> takes) {
+  const auto fault_of = [](const auto& m, bool is_written) -> std::string {
+    if (m.peer == nobody || m.bytes.empty()) return {};
+    const auto [first, last] = m.where.range(m.bytes.size());
+    const std::span<const std::byte> memory{m.bytes.data() + first, static_cast<std::size_t>(last - first)};
+    if (is_written ? detail::can_write(memory) : detail::can_read(memory)) return {};
+    return fmt::format("message {} rank {}: {}", is_written ? "from" : "to", m.peer,
+                       detail::fault_of_memory(memory, is_written));
+  };
+  for (const outgoing& m : sends)
+    if (auto fault = fault_of(m, false); !fault.empty()) return fault;
+  for (const incoming& m : takes)
+    if (auto fault = fault_of(m, true); !fault.empty()) return fault;
+  return {};
 }
 
 }  // namespace chorale::calls

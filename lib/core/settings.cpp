@@ -279,6 +279,9 @@ std::vector<setting> make_settings() {
              {{"auto", trial_policy::automatic}, {"all", trial_policy::all}, {"off", trial_policy::off}},
              "whether the first calls of a size try algorithms in turn: auto unless CHORALE_TUNING is set, "
              "and none that gives other bits than the table's choice; the same on all ranks"),
+      choice("CHORALE_CHECK", "check", &config::check,
+             {{"off", check_policy::off}, {"buffers", check_policy::buffers}},
+             "whether each call first looks whether this process can read and write its operands"),
       number("CHORALE_EXPLAIN", "explain", &config::explain, {0, 1, nullptr, "0 or 1"},
              "1: rank 0 says on standard error which algorithms it chooses, and why"),
       elsewhere("CHORALE_RANKS", "1 and up", "any number",

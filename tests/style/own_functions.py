@@ -36,6 +36,7 @@ RULES = [
         "lib/core/clock.cpp": "it is where the time comes from",
         "include/chorale/transport/observers/cycle_clock.hpp": "it reads the counter of cycles, and never where time is replaced",
         "lib/core/timed_wait.hpp": "it is where condition variables are waited for",
+        "lib/core/host_memory.cpp": "futexes that it never waits for: the kernel only touches their memory",
         "lib/verbs/failure.cpp": "poll(2) on the file of a device, whose other end is a kernel or another process",
         "lib/soft/service_thread.cpp": "epoll_wait of a thread that the device starts, which no simulation runs",
         "lib/transport/service.cpp": "poll(2) of the service thread on the event pipe of a device",

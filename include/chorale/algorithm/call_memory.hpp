@@ -12,6 +12,7 @@
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/host_memory.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::transfer {
@@ -71,6 +72,8 @@ class call_memory {
     } catch (const error&) {
       refusal = std::current_exception();
     }
+    // Memory of a GPU, which no device here can register, cannot be copied either.
+    detail::require_readable(given_);
     try {
       substitute_.emplace(chorale::scratch_of(net, given_.size()));
       return enter(substitute_->memory());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 
@@ -15,23 +16,27 @@ namespace chorale::calls {
 /// rank and the fault. Sizes and offsets are in bytes; `one` is the size of an element.
 class argument_checks {
  public:
-  /// `label`: the name of the communicator, or empty; it must outlive this object.
-  argument_checks(int rank, int size, const std::string& label) noexcept
-      : rank_(rank), size_(size), label_(&label) {}
+  /// `label`: the name of the communicator, or empty; it must outlive this object. `looks`: whether the
+  /// memory of operands is examined (`check_policy::buffers`).
+  argument_checks(int rank, int size, const std::string& label, bool looks) noexcept
+      : rank_(rank), size_(size), label_(&label), examined_up_to_(looks ? UINTPTR_MAX : 0) {}
 
   void check_root(operation what, int root) const {
     if (root < 0 || root >= size_) [[unlikely]]
       reject_root(what, root);
   }
-  /// Refuses a null pointer unless the buffer is empty.
+  /// Refuses a null pointer unless the buffer is empty, and, if memory is examined, what this process cannot
+  /// read or write. One comparison for both.
   void check_memory(operation what, const input& in) const {
-    if (in.bytes.data() == nullptr && !in.bytes.empty()) [[unlikely]]
-      reject_null(what, in.bytes.size() / in.one);
+    if (is_examined(in.bytes.data()) && !in.bytes.empty()) [[unlikely]]
+      examine(what, in.bytes, in.one, false);
   }
   void check_memory(operation what, const output& out) const {
-    if (out.bytes.data() == nullptr && !out.bytes.empty()) [[unlikely]]
-      reject_null(what, out.bytes.size() / out.one);
+    if (is_examined(out.bytes.data()) && !out.bytes.empty()) [[unlikely]]
+      examine(what, out.bytes, out.one, true);
   }
+  /// Whether memory is examined.
+  [[nodiscard]] bool looks() const noexcept { return examined_up_to_ != 0; }
   /// Refuses `given` bytes unless they equal `needed`.
   void check_sizes(operation what, std::size_t needed, std::size_t given, std::size_t one) const {
     if (given != needed) [[unlikely]]
@@ -66,7 +71,10 @@ class argument_checks {
 
  private:
   [[noreturn]] void reject_root(operation what, int root) const;
-  [[noreturn]] void reject_null(operation what, std::size_t elements) const;
+  [[nodiscard]] bool is_examined(const std::byte* memory) const noexcept {
+    return reinterpret_cast<std::uintptr_t>(memory) <= examined_up_to_;
+  }
+  void examine(operation what, std::span<const std::byte> memory, std::size_t one, bool is_written) const;
   [[noreturn]] void reject_size(operation what, std::size_t block, std::size_t blocks,
                                 std::size_t given) const;
   [[noreturn]] void reject_overlap(operation what, std::span<const std::byte> in,
@@ -75,6 +83,7 @@ class argument_checks {
   int rank_;
   int size_;
   const std::string* label_;
+  std::uintptr_t examined_up_to_;  ///< the address of buffers that are examined: null, or any
 };
 
 }  // namespace chorale::calls

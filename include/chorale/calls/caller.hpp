@@ -125,18 +125,23 @@ class caller {
  private:
   template <class Group>
   caller(composed_group<Group> group, const config& settings) try
-      : net_(group, settings), queue_(net_.core()), arguments_(rank(), size(), net_.core().calls().label()) {
+      : net_(group, settings), queue_(net_.core()), arguments_(made_checks()) {
     net_.core().introduce(transport_type::name, &algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(group.rank(), group.size(), e.code(), e.reason());
   }
   caller(int rank, int size, transport::joined_group&& group) try
-      : net_(std::move(group)), queue_(net_.core()), arguments_(rank, size, net_.core().calls().label()) {
+      : net_(std::move(group)), queue_(net_.core()), arguments_(made_checks()) {
     net_.core().introduce(transport_type::name, &algorithm_name<Composition>);
   } catch (const error& e) {
     if (!e.ranks().empty()) throw;
     throw transport::set_up_failure(rank, size, e.code(), e.reason());
+  }
+
+  [[nodiscard]] argument_checks made_checks() const {
+    const auto& core = net_.core();
+    return {core.rank(), core.size(), core.calls().label(), core.settings().check == check_policy::buffers};
   }
 
   transport_type net_;

@@ -14,8 +14,9 @@
 
 namespace chorale {
 
-/// A message for `communicator::exchange`: `data`, a range, a variable or an operand with strides, to rank `peer`; `nobody` sends
-/// nothing. `data` is read until the call is over; a list of messages may be kept, so it is no temporary.
+/// A message for `communicator::exchange`: `data`, a range, a variable or an operand with strides, to rank
+/// `peer`; `nobody` sends nothing. `data` is read until the call is over; a list of messages may be kept, so
+/// it is no temporary.
 template <class Data>
 [[nodiscard]] outgoing to(calls::rank_number peer, Data&& data) {
   static_assert(calls::argument::lasts<Data>,
@@ -60,6 +61,9 @@ struct messages {
 /// Describes the fault of messages with strides, for an algorithm that knows none; empty if there are none.
 [[nodiscard]] std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes);
 
+/// Describes messages in memory that this process cannot use; empty if there are none.
+[[nodiscard]] std::string fault_of_memory(std::span<const outgoing> sends, std::span<const incoming> takes);
+
 /// Whether the messages of an algorithm may have strides. The library's may.
 template <class Algorithm>
 inline constexpr bool takes_strides = std::same_as<Algorithm, exchange::direct>;
@@ -74,6 +78,8 @@ auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incom
     std::string fault = calls::fault_of_messages(on.size(), sends, takes);
     if constexpr (!takes_strides<algorithm_of<operation::exchange, Caller>>)
       if (fault.empty()) fault = calls::fault_of_strides(sends, takes);
+    if (on.arguments().looks() && fault.empty()) [[unlikely]]
+      fault = calls::fault_of_memory(sends, takes);
     if (!fault.empty()) on.arguments().reject(name(operation::exchange), fault);
   });
   return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {

@@ -68,6 +68,15 @@ class packed_operands {
   std::optional<memory> out_;
 };
 
+/// The operand as if it had all memory from its first byte to its last; a null pointer as it is.
+template <class Operand>
+Operand all_memory(Operand one, const strides& where) noexcept {
+  if (one.bytes.data() == nullptr) return one;
+  const auto [first, last] = where.range(one.bytes.size());
+  one.bytes = {one.bytes.data() + first, static_cast<std::size_t>(last - first)};
+  return one;
+}
+
 /// Runs a call between packing and unpacking. An output does not change if the call fails.
 template <class Start, class Memory>
 task<> run_packed(Start start, std::shared_ptr<const Memory> memory, call_id now) {
@@ -83,9 +92,9 @@ auto through_packed(Caller& on, const strided_operands& io, operand_use use, con
   auto memory =
       calls::or_fail(on.transport(), [&] { return std::make_shared<const packed>(on.net(), io, use); });
   auto made = prepare(memory->contiguous());
-  if (use.reads) on.arguments().check_memory(made.what.what, io.all.in);
+  if (use.reads) on.arguments().check_memory(made.what.what, calls::all_memory(io.all.in, io.in_where));
   if (use.keeps || use.writes)
-    on.arguments().check_memory(made.what.what, io.all.out);
+    on.arguments().check_memory(made.what.what, calls::all_memory(io.all.out, io.out_where));
   return prepared{made.what, [start = std::move(made.start), memory = std::move(memory)](call_id now) {
                     return calls::run_packed(start, memory, now);
                   }};

@@ -76,6 +76,12 @@ enum class long_send_policy {
   copy,        ///< through blocks, for any length
 };
 
+/// What is checked of the operands of calls besides their sizes.
+enum class check_policy {
+  off,      ///< nothing: memory that is not there ends the process
+  buffers,  ///< that this process can read what a call reads and write what it writes
+};
+
 /// Verbosity of a communicator's log on standard error.
 enum class log_level {
   off,    ///< nothing
@@ -206,6 +212,9 @@ struct config {
   /// Whether algorithms are measured in turn during the first calls of each size (`algorithm/automatic.hpp`).
   /// The same on all ranks.
   trial_policy trials = trial_policy::automatic;
+  /// Whether each call first looks whether its operands are host memory that this process can use, for
+  /// programs that have pointers to the memory of a GPU; a system call for each page of up to 256.
+  check_policy check = check_policy::off;
   /// Rank 0 reports on standard error which algorithms it chooses, and why.
   bool explain = false;
   /// Layout that the ranks of a job are to believe, instead of a place for each host: `4x4` are four places

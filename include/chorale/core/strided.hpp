@@ -90,8 +90,8 @@ inline constexpr bool is_strided<strided<Element>> = true;
 }  // namespace detail
 
 /// A view of several dimensions, as std::mdspan: `data_handle()`, a pointer, `View::rank()`,
-/// `extents().extent(i)` and `stride(i)` in elements. As an operand it stands for its elements in the order of
-/// their indices, the last index fastest.
+/// `extents().extent(i)` and `stride(i)` in elements. As an operand it stands for its elements in the order
+/// of their indices, the last index fastest.
 template <class View>
 concept multidimensional_view =
     !std::ranges::contiguous_range<View> && requires(const View& view, std::size_t i) {

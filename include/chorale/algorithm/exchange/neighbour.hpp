@@ -45,8 +45,8 @@ struct place_in_messages {
   std::size_t at = 0;
 };
 
-/// Calls `use(message, at, length)` for each part of the next `count` bytes from `place` on that belongs to one
-/// message, counting only messages of `list` whose size satisfies `goes(bytes)`.
+/// Calls `use(message, at, length)` for each part of the next `count` bytes from `place` on that belongs to
+/// one message, counting only messages of `list` whose size satisfies `goes(bytes)`.
 template <class Message, class Goes, class Use>
 void walk(std::span<const Message> list, place_in_messages& place, std::size_t count, Goes&& goes,
           Use&& use) {

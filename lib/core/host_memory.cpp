@@ -1,0 +1,65 @@
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <fmt/format.h>
+
+#include <chorale/core/error.hpp>
+#include <chorale/core/host_memory.hpp>
+
+namespace chorale::detail {
+namespace {
+
+/// Calls `is_good(address)` for a word on each page of `memory`, or on some of very many.
+template <class IsGood>
+bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcept {
+  if (memory.empty()) return true;
+  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  constexpr std::uintptr_t most = 256;
+  const auto first = reinterpret_cast<std::uintptr_t>(memory.data()) / page;
+  const auto last = (reinterpret_cast<std::uintptr_t>(memory.data()) + (memory.size() - 1)) / page;
+  const std::uintptr_t step = std::max<std::uintptr_t>(1, (last - first) / most);
+  for (std::uintptr_t i = first; i < last; i += step)
+    if (!is_good(i * page)) return false;
+  return is_good(last * page);
+}
+
+}  // namespace
+
+// The kernel reads and changes a futex by the same loads and stores as this process, so that it finds memory
+// usable exactly if it is, also memory of a driver that other system calls refuse to pin.
+
+bool can_read(std::span<const std::byte> memory) noexcept {
+  return all_pages(memory, [](std::uintptr_t at) {
+    const timespec no_time{};
+    // The value may be the expected one: then the wait ends at once, for lack of time.
+    return syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 0, &no_time, nullptr, 0) == 0 || errno != EFAULT;
+  });
+}
+
+bool can_write(std::span<const std::byte> memory) noexcept {
+  return all_pages(memory, [](std::uintptr_t at) {
+    constexpr int adds_nothing = FUTEX_OP(FUTEX_OP_ADD, 0, FUTEX_OP_CMP_EQ, 0);
+    std::uint32_t nobody_waits = 0;
+    return syscall(SYS_futex, &nobody_waits, FUTEX_WAKE_OP_PRIVATE, 0, nullptr, at, adds_nothing) >= 0 ||
+           errno != EFAULT;
+  });
+}
+
+std::string fault_of_memory(std::span<const std::byte> memory, bool is_written) {
+  return fmt::format(
+      "this process cannot {} the {} bytes at {:#x} that the call {}: they are not (all) host memory; copy "
+      "what is in the memory of a GPU to host memory first, or check pointer and size",
+      is_written ? "write" : "read", memory.size(), reinterpret_cast<std::uintptr_t>(memory.data()),
+      is_written ? "writes" : "reads");
+}
+
+void require_readable(std::span<const std::byte> memory) {
+  if (!can_read(memory)) throw error(errc::invalid_argument, fault_of_memory(memory, false));
+}
+
+}  // namespace chorale::detail

@@ -1,0 +1,93 @@
+// CHORALE_CHECK=buffers: memory that this process cannot use, as that of a GPU, is an error that says so.
+#include <span>
+#include <string>
+#include <sys/mman.h>
+#include <unistd.h>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/communicator.hpp>
+#include <chorale/core/host_memory.hpp>
+
+#include "ranks.hpp"
+
+namespace {
+
+/// Three pages, of which the last cannot be used, or only be read.
+class pages {
+ public:
+  explicit pages(int protection)
+      : first_(mmap(nullptr, 3 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    if (first_ == MAP_FAILED || mprotect(bytes() + 2 * page, page, protection) != 0)
+      throw std::runtime_error("no memory is mapped");
+  }
+  pages(const pages&) = delete;
+  pages& operator=(const pages&) = delete;
+  ~pages() { munmap(first_, 3 * page); }
+
+  [[nodiscard]] char* bytes() const { return static_cast<char*>(first_); }
+  /// The last `count` ints before the last page, and `more` in it.
+  [[nodiscard]] std::span<int> around(std::size_t count, std::size_t more) const {
+    return {reinterpret_cast<int*>(bytes() + 2 * page) - count, count + more};
+  }
+
+ private:
+  static inline const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  void* first_;
+};
+
+}  // namespace
+
+TEST_CASE("whether memory can be used is found without changing it", "[buffers]") {
+  namespace detail = chorale::detail;
+  const pages none{PROT_NONE};
+  const pages constant{PROT_READ};
+  for (const std::size_t count : {1, 4, 1500}) {
+    const auto inside = none.around(count, 0);
+    for (int& i : inside) i = 77;
+    CHECK(detail::can_read(std::as_bytes(inside)));
+    CHECK(detail::can_write(std::as_bytes(inside)));
+    for (const int i : inside) CHECK(i == 77);
+    CHECK_FALSE(detail::can_read(std::as_bytes(none.around(count, 1))));
+    CHECK_FALSE(detail::can_write(std::as_bytes(none.around(count, 1))));
+    CHECK(detail::can_read(std::as_bytes(constant.around(count, 1))));
+    CHECK_FALSE(detail::can_write(std::as_bytes(constant.around(count, 1))));
+  }
+  CHECK(detail::can_read({}));
+  CHECK_FALSE(detail::can_read({reinterpret_cast<const std::byte*>(8), 1}));
+}
+
+TEST_CASE("with CHORALE_CHECK=buffers a call refuses memory that is not the host's", "[buffers]") {
+  auto c = inprocess::settings();
+  c.check = chorale::check_policy::buffers;
+  inprocess::run_ranks<chorale::communicator<>>(2, c, [](auto& comm) {
+    const pages none{PROT_NONE};
+    const pages constant{PROT_READ};
+    std::vector<int> good(20, comm.rank());
+    std::vector<int> both(40);
+    const auto refused = [](const std::string& call, const std::string& does, auto&& f) {
+      support::refused(chorale::errc::invalid_argument, {call, "cannot " + does, "GPU", "rank"}, f);
+    };
+    const auto bad = none.around(10, 10);
+    refused("allreduce", "read", [&] { comm.allreduce(bad, good, chorale::sum); });
+    refused("allreduce", "write", [&] { comm.allreduce(good, bad, chorale::sum); });
+    refused("broadcast", "write", [&] { comm.broadcast(constant.around(10, 10)); });
+    refused("gather", "read", [&] { comm.gather(bad, both); });
+    refused("alltoall", "write", [&] { comm.ialltoall(good, bad).wait(); });
+    const int other = 1 - comm.rank();
+    refused("exchange", "read", [&] { comm.exchange({chorale::to(other, bad)}, {}); });
+    refused("exchange", "write", [&] { comm.exchange({}, {chorale::from(other, bad)}); });
+    refused("exchange", "write", [&] {
+      comm.exchange({}, {chorale::from(other, chorale::strided{&bad[0], 2, 1, 15})});
+    });
+    refused("broadcast", "write", [&] { comm.broadcast(chorale::strided{&bad[0], 2, 1, 15}); });
+    // What it can use is as good as ever, also what it can only read as an input.
+    const auto source = constant.around(10, 10);
+    std::vector<int> sums(20, -1);
+    comm.allreduce(source, sums, chorale::sum);
+    if (sums != std::vector<int>(20, 0)) throw std::runtime_error("sums of zeros");
+    comm.exchange({chorale::to(other, good)}, {chorale::from(other, sums)});
+    if (sums != std::vector<int>(20, other)) throw std::runtime_error("what the other rank sent");
+  });
+}
