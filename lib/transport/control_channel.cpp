@@ -144,6 +144,7 @@ void control_channel::take(std::span<const std::byte> datagram, const ibv_wc& co
   try {
     kept_.insert_or_assign({read->source, read->kind},
                            std::vector<std::byte>(read->body.begin(), read->body.end()));
+    has_left_something_ = true;
   } catch (const std::bad_alloc&) {
     // Treated as lost in the network.
   }
@@ -153,7 +154,9 @@ bool control_channel::has_kept(int from, std::uint16_t kind) const {
   return kept_.contains({from, kind});
 }
 
-void control_channel::take_kept() {
+void control_channel::take_what_was_left() {
+  if (service_failure_) std::rethrow_exception(service_failure_);
+  has_left_something_ = false;
   for (const auto& [key, body] : std::exchange(kept_, {})) {
     const auto [source, kind] = key;
     if (const entry* to = subscribed_[kind]) to->part.take(source, kind, body);
@@ -164,9 +167,8 @@ void control_channel::read() {
   if (attended_) [[unlikely]]
     attended_->take_over();
   const std::lock_guard hold{lock_};
-  if (service_failure_) std::rethrow_exception(service_failure_);
-  if (!kept_.empty()) [[unlikely]]
-    take_kept();
+  if (has_left_something_) [[unlikely]]
+    take_what_was_left();
   try {
     port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
       take(datagram, completion, reader::own);
@@ -201,21 +203,21 @@ void control_channel::start_service() {
   }
   try {
     device_watch& watch = *port_->over().opened()->watch;
-    service_.emplace(
-        *events_, lock_, policy_,
-        service::work{.arm = [this] { port_->arm(); },
-                      .serve = [this] { serve(); },
-                      .fail = [this](std::exception_ptr why) { service_failure_ = std::move(why); },
-                      .look =
-                          [this, &watch] {
-                            try {
-                              watch.look();
-                            } catch (const error& e) {
-                              throw error(e.code(), fmt::format("rank {}: {}", self_.rank, e.reason()),
-                                          {self_.rank});
-                            }
-                          },
-                      .reports = watch.fd()});
+    service_.emplace(*events_, lock_, policy_,
+                     service::work{.arm = [this] { port_->arm(); },
+                                   .serve = [this] { serve(); },
+                                   .fail = [this](std::exception_ptr why) { fail(std::move(why)); },
+                                   .look =
+                                       [this, &watch] {
+                                         try {
+                                           watch.look();
+                                         } catch (const error& e) {
+                                           throw error(e.code(),
+                                                       fmt::format("rank {}: {}", self_.rank, e.reason()),
+                                                       {self_.rank});
+                                         }
+                                       },
+                                   .reports = watch.fd()});
   } catch (const std::system_error& e) {
     throw set_up_failure(self_.rank, self_.size, e.code(),
                          fmt::format("no thread for its service: {}; {}", reason_of(e), why_no_thread()));
@@ -230,8 +232,13 @@ void control_channel::serve() noexcept {
     });
     for (const entry* one : tended_) one->part.tend();
   } catch (...) {
-    service_failure_ = std::current_exception();
+    fail(std::current_exception());
   }
+}
+
+void control_channel::fail(std::exception_ptr why) noexcept {
+  service_failure_ = std::move(why);
+  has_left_something_ = true;
 }
 
 }  // namespace chorale::transport

@@ -144,8 +144,9 @@ class control_channel {
   using entry = subscription::entry;
 
   void take(std::span<const std::byte> datagram, const ibv_wc& completion, reader by);
-  void take_kept();
+  void take_what_was_left();
   void serve() noexcept;
+  void fail(std::exception_ptr why) noexcept;
   void unsubscribe(const entry& gone) noexcept;
 
   identity self_;
@@ -159,6 +160,7 @@ class control_channel {
   /// Left by the service thread for the rank's own thread: the newest body of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_;
   std::exception_ptr service_failure_;
+  bool has_left_something_ = false;  ///< the service thread: either of these
   std::atomic<std::uint64_t> refused_{0};
   std::optional<service> service_;
   std::optional<attendance> attended_;  ///< in place of a service thread
