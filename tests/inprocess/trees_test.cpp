@@ -114,9 +114,12 @@ TEST_CASE("long operands are put", "[trees]") {
     if (too_large(size)) continue;
     const auto body = [](auto& comm) {
       std::size_t call = 0;
+      const std::array forms{manner{}, manner{.nonblocking = true}, manner{.misalignment = 3},
+                             manner{.in_place = true}};
       for (const std::size_t count : std::initializer_list<std::size_t>{200, 513, 3001, 40'000}) {
-        for (const manner& m :
-             {manner{}, manner{.nonblocking = true}, manner{.misalignment = 3}, manner{.in_place = true}}) {
+        for (const manner& m : forms) {
+          // The longest in one form on each size of group, and in each form on one.
+          if (count == 40'000 && &m != &forms[static_cast<std::size_t>(comm.size()) / 2 % 4]) continue;
           check_allreduce<triangle>(comm, count, multiply{}, seed() + count, m);
           // Three roots, four forms: each size occurs with each root, but not in each form.
           const std::array roots{0, comm.size() - 1, comm.size() / 2};
