@@ -210,7 +210,7 @@ void check_all() {
                                      : std::vector<int>{1, 2, 3, 4, 5, 7, 8, 13, 16, 17, 33};
   for (const auto& one : candidates<Net>()) {
     for (const int ranks : sizes) {
-      const int runs = support::instrumented ? 1 : ranks <= 8 ? 8 : 4;
+      const int runs = support::instrumented ? 1 : ranks <= 8 ? 5 : 3;
       for (int i = 0; i < runs; ++i) {
         const auto c =
             conditions_of(ranks, mixed(support::seed() + static_cast<std::uint64_t>(ranks * 100 + i)));
