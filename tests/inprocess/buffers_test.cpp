@@ -43,7 +43,7 @@ TEST_CASE("whether memory can be used is found without changing it", "[buffers]"
   namespace detail = chorale::detail;
   const pages none{PROT_NONE};
   const pages constant{PROT_READ};
-  for (const std::size_t count : {1, 4, 1500}) {
+  for (const std::size_t count : {1U, 4U, 1500U}) {
     const auto inside = none.around(count, 0);
     for (int& i : inside) i = 77;
     CHECK(detail::can_read(std::as_bytes(inside)));

@@ -277,9 +277,10 @@ TEMPLATE_TEST_CASE("collectives take operands with strides, whatever they are", 
     run_ranks<TestType>(size, inprocess::settings(), [](auto& comm) {
       std::mt19937 random(static_cast<unsigned>(seed()) + static_cast<unsigned>(comm.rank()));
       for (const int top : {0, comm.size() - 1})
-        for (const std::size_t n : {0, 1, 6, 97, 2310}) even_blocks(comm, n, top, random);
-      for (const std::size_t gap : {0, 2})
-        for (const std::size_t extra : {0, 3, 1000}) uneven_blocks(comm, extra, gap, comm.size() / 2, random);
+        for (const std::size_t n : {0U, 1U, 6U, 97U, 2310U}) even_blocks(comm, n, top, random);
+      for (const std::size_t gap : {0U, 2U})
+        for (const std::size_t extra : {0U, 3U, 1000U})
+          uneven_blocks(comm, extra, gap, comm.size() / 2, random);
     });
   }
 }
