@@ -144,7 +144,8 @@ void even_blocks(Comm& comm, std::size_t n, int top, std::mt19937& random) {
   numbers everywhere(n * ranks, random);
   comm.iallgather(mine.constant(), everywhere.view()).wait();
   everywhere.check("allgather", gathered);
-  if (comm.gather(mine.constant(), root{top}).size() != (is_root ? n * ranks : 0))
+  const auto made = comm.gather(mine.constant(), root{top});
+  if (made.has_value() != is_root || (made && made->size() != n * ranks))
     throw collectives::wrong("the result of gather");
 
   numbers table = operand(top, n * ranks, random);
@@ -174,7 +175,7 @@ void even_blocks(Comm& comm, std::size_t n, int top, std::mt19937& random) {
   };
   sums.check("allreduce", [&](std::size_t i) { return sum_to(i, comm.size() - 1); });
   numbers before(n, random);
-  comm.exscan(mine.constant(), before.view(), 5, chorale::sum);
+  comm.exscan(mine.constant(), before.view(), chorale::initial{5}, chorale::sum);
   before.check("exscan", [&](std::size_t i) { return 5 + sum_to(i, comm.rank() - 1); });
   comm.scan(in_place, mine.view(), chorale::sum);
   mine.check("scan in place", [&](std::size_t i) { return sum_to(i, comm.rank()); });
