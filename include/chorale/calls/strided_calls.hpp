@@ -128,9 +128,9 @@ auto scan(Caller& on, const strided_operands& io, named_reduction with) {
 }
 
 template <class Caller>
-auto exscan(Caller& on, const strided_operands& io, std::vector<std::byte> initial, named_reduction with) {
+auto exscan(Caller& on, const strided_operands& io, initial_bytes first, named_reduction with) {
   return calls::through_packed(on, io, {.keeps = io.all.in.is_in_place}, [&](const operands& all) {
-    return calls::exscan(on, all, std::move(initial), std::move(with));
+    return calls::exscan(on, all, std::move(first), std::move(with));
   });
 }
 
