@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that comments fit their lines, and are not broken in the middle of a sentence well before a line is full, as a careless reflow leaves them.
 
 Usage: comments.py ROOT. Prints each such line as `file:line: what`; exit status 1 if there is one.
 """
 import re
 
+from text import LICENCE
 from tree import run, sources
 
 FOLDERS = ("include", "lib", "examples", "tools", "tests")
@@ -25,7 +27,7 @@ def offences(root):
             here, there = COMMENT.match(line), COMMENT.match(following)
             if here and len(line) > LONGEST:
                 found.append(f"{file}:{number}: the comment has {len(line)} columns, more than {LONGEST}")
-            if not here or not there or here.group(1) != there.group(1):
+            if not here or not there or here.group(1) != there.group(1) or line.endswith(LICENCE):
                 continue
             words = there.group(2).split()
             if not words or not here.group(2).strip() or BEGINS.match(there.group(2)) or here.group(2).rstrip()[-1] in ".:;!?,\\":

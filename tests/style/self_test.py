@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The style checks must see what they are there for: each runs on small trees that break its rules, at the lines that say so behind `~>` and nowhere else.
 
 Those that compile: compiled_self_test.py.
@@ -281,9 +282,12 @@ class Text(Tree):
     """Length, marks, READMEs."""
 
     def test_rules(self):
-        long = "\n" * (text.LONGEST - 1)
-        self.finds(text.offences, {"include/chorale/core/a.hpp": long + "\n", "include/chorale/core/README.md": "core\n", "include/chorale/chorale.hpp": "", "lib/core/b.hpp": "",
-                                   "lib/long.cpp": long + f"{MARK}401 lines\n\n", "lib/mark.cpp": "int x;\n// TO" + "DO: more ~>\n", "include/chorale/verbs/b.hpp": ""},
+        ours = f"// {text.LICENCE}\n"
+        long = ours + "\n" * (text.LONGEST - 2)
+        self.finds(text.offences, {"include/chorale/core/a.hpp": long + "\n\n", "include/chorale/core/README.md": "core\n", "include/chorale/chorale.hpp": ours, "lib/core/b.hpp": ours,
+                                   "lib/long.cpp": long + f"{MARK}402 lines\n\n\n", "lib/mark.cpp": ours + "int x;\n// TO" + "DO: more ~>\n", "include/chorale/verbs/b.hpp": ours,
+                                   "lib/none.cpp": f"int x;{MARK}does not begin with\n{ours}", "tools/script": f"#!/bin/sh\n# {text.LICENCE}\n",
+                                   "tools/other": f"#!/bin/sh{MARK}does not begin with\n"},
                    "verbs: has headers and no README.md")
 
 

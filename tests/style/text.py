@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Checks the text of the tree: length of files, left-over marks, a README in each folder of headers.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks the text of the tree: length of files, licence, left-over marks, a README in each folder of headers.
 
 Usage: text.py ROOT. Prints each offence as `file:line: what`; exit status 1 if there is one.
 """
 import pathlib
 import re
 
-from tree import run
+from tree import SOURCES, run
 
 FOLDERS = ("include", "lib", "tools", "examples", "tests")
 LONGEST = 400
+LICENCE = "SPDX-License-Identifier: Apache-2.0"
 # Put together from pieces, so that this file passes its own check.
 LEFT_OVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
 
@@ -31,8 +33,12 @@ def offences(root):
         except UnicodeDecodeError as e:
             found.append(f"{file}: is not UTF-8: {e}")
             continue
+        is_script = bool(lines) and lines[0].startswith("#!")
+        is_source = is_script or file.suffix in (*SOURCES, ".py", ".build", ".bash")
+        if is_source and not any(line.endswith(LICENCE) for line in lines[is_script:is_script + 1]):
+            found.append(f"{file}:1: does not begin with a comment {LICENCE}")
         # A table that a program writes is as long as it is.
-        if len(lines) > LONGEST and file.suffix not in (".json", ".map"):
+        if len(lines) - is_source > LONGEST and file.suffix not in (".json", ".map"):
             found.append(f"{file}:{LONGEST}: has {len(lines)} lines, more than {LONGEST}: split it")
         for number, line in enumerate(lines, 1):
             mark = LEFT_OVER.search(line)
