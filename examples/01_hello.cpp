@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hello: who am I, how many are we, and how were we started?
 //
 //   mpirun -n 4 ./01_hello      four ranks

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcast: one rank has data, and all need it. The elements may be of any type that can be copied as bytes.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allreduce: every rank gives a value, every rank gets the result, and rank 0 says what a call costs.
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transport and algorithms are types. Another choice is another line; the program stays what it is.
 #include <vector>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Your own algorithm: a type with three members, which a communicator takes like those of the library.
 #include <atomic>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window: ranks take work from a counter that nobody serves, and put results where they belong.
 #include <cmath>
 #include <cstdint>

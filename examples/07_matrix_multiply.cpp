@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // C = A B with rows dealt out to the ranks: one allgather of B, then a product by the machine's BLAS.
 #include <algorithm>
 #include <cblas.h>

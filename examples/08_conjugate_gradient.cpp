@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Conjugate gradients for the Poisson equation on a square grid: halos by puts with notification into the
 // neighbours' windows, dot products by allreduce.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reading the memory of a rank that computes: by the adapter, and emulated over datagrams, where a thread of
 // that rank answers, woken by an event or polling.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jacobi's iteration on a square, dealt out to the ranks in two dimensions: each step exchanges the halos.
 #include <cmath>
 #include <cstdlib>

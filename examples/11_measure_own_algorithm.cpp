@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An algorithm of your own, measured beside the library's, with results checked: mpirun -n 2
 // 11_measure_own_algorithm
 #include <chorale/bench.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that runs on 64 ranks of a cluster that is not here: ranks are fibers of this process, the
 // network is simulated, and time is virtual. What it says is the same each time.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heat equation on a square plate, dealt out to the ranks in two dimensions: while the halos are under
 // way each rank computes the cells that need none of them.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-means by Lloyd's algorithm: each rank has some of the points, all have the centres. A step is one
 // allreduce of all sums; of integers, so that the clusters are the serial ones to the bit.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sample sort: keys that are spread over the ranks come into order. Samples of all ranks say where to cut,
 // and one alltoallv brings each key to the rank that has its part. Source: Shi, Schaeffer: Parallel sorting
 // by regular sampling, 1992.

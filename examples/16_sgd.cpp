@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data-parallel training of a small neural network: each rank has its share of every batch, and the gradient
 // of a layer is added up while those of the layers before it are still computed.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A parameter server that no process has to serve: the parameters lie in windows of all ranks, and workers
 // read and update them by one-sided operations, each at its own pace.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heat equation in three dimensions: each rank has a box of cells with a layer of its neighbours' cells
 // around it. The six faces that go and the six that come lie in the box with strides; a plan sends them from
 // where they are to where they belong.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A Fourier transform in two dimensions: each rank has some rows, transforms them, and transposes the matrix
 // with the others, so that the columns become rows. One exchange transposes: what a rank sends is read column
 // by column, and what arrives is written where it belongs in the rows of the transposed matrix.

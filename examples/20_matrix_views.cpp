@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A matrix library's views as operands: a class with the interface of std::mdspan needs no word about
 // Chorale. A product C = A B, in which rank r has some columns of A and the same rows of B: the root hands
 // out views of its matrices, and the sum of all ranks' products arrives in a view of C.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes text files as a C++ source, so that they are found wherever the library lies.
 
 Usage: embed.py OUTPUT HEADER NAMESPACE TYPE FUNCTION FILE...: FUNCTION() returns a span of TYPE{name, text}, which HEADER declares in NAMESPACE.

@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by scripts that try this tree in a fresh Debian: makes one, mounts what programs need in it, and copies the tree. What was
 # made and mounted goes when the script ends.
 

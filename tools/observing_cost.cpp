@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints a table of the cost of counting and of tracing calls of two ranks, which are threads.
 #include <algorithm>
 #include <array>

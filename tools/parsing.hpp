@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of options, common to the programs of this folder.
 #pragma once
 

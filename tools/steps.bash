@@ -1,4 +1,5 @@
 #!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
 # Sourced by scripts that take minutes: a line for each step, and how long it took.
 
 # step TEXT: begins a step, and says how long the one before took; without TEXT it only says that.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The conjugate gradients of examples/08_conjugate_gradient.cpp, a problem large enough for many ranks.
 #include <cmath>
 #include <stdexcept>

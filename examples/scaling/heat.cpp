@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The heat equation of examples/13_heat.cpp, a problem large enough for many ranks.
 #include <cmath>
 #include <stdexcept>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jacobi's iteration of examples/10_jacobi.cpp, a problem large enough for many ranks.
 #include <cmath>
 #include <stdexcept>

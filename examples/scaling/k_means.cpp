@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-means of examples/14_k_means.cpp, a problem large enough for many ranks.
 #include <cstdint>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How examples scale: each solves one problem on more and more ranks, in virtual time. Prints CSV.
 //
 //   scaling [--machine NAME] [--ranks 1,2,4] [EXAMPLE...]    ranks of a machine, one on each host

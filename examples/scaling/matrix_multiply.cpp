@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The product of examples/07_matrix_multiply.cpp, a problem large enough for many ranks.
 #include <cmath>
 #include <stdexcept>

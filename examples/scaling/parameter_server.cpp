@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The learning of examples/17_parameter_server.cpp, a problem large enough for many ranks.
 #include <stdexcept>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sorting of examples/15_sample_sort.cpp, a problem large enough for many ranks.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Examples as parts of the program that runs them in virtual time. Each source here includes one of them.
 #pragma once
 

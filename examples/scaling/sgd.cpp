@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The training of examples/16_sgd.cpp, a problem large enough for many ranks.
 #include <cmath>
 #include <stdexcept>

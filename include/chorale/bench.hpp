@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures and checks algorithms side by side: a benchmark of your own algorithm in a few lines.
 #pragma once
 

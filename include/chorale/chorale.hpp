@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything: the communicator, the transports and the algorithms.
 #pragma once
 

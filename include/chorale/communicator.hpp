@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The communicator: a group of ranks with a transport and one algorithm per collective, composed at compile
 // time.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies of a communicator's nonblocking calls, each of which starts what its blocking form runs, and of the
 // calls that create communicators.
 #pragma once

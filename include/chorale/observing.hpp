@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hooks for profilers: observe the begin and end of every call of a communicator.
 #pragma once
 

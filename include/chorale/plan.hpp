@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans (persistent calls): prepared once, started any number of times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bodies of a communicator's plans, each of which prepares what its blocking and nonblocking forms run.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds a communicator's transport and algorithms among its template arguments, and diagnoses mistakes in
 // them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registered host memory, for buffers that are communicated often.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles of nonblocking calls, and functions that wait for several of them.
 #pragma once
 

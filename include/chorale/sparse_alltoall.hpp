@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse alltoall: each rank has data for a few others, and receivers do not know their senders.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One-sided access to memory of other ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What calls of libpmix return and call back, and how one of them fails.
 #pragma once
 

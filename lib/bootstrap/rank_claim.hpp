@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A launcher's variables are inherited, so a process that has them need not be the rank that they name.
 #pragma once
 

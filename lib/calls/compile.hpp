@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiles the standard algorithms over a transport: `template struct compile<Net>`.
 #pragma once
 

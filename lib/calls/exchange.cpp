@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The checks of the messages of an exchange.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "compile.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Random numbers from the system or from a simulation.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock that only processes of this user can acquire.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resolves paths without following other users' symbolic links.
 #pragma once
 

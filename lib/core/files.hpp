@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library and its tools open all files by these functions, so that other users cannot redirect them.
 #pragma once
 

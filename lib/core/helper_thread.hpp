@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads in a user's program that the library starts, directly or through other libraries.
 #pragma once
 

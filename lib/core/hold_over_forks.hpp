@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks that a child of fork() finds free.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Static objects that are never destroyed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Static objects of which a child of fork() gets new ones.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory and pipes that processes of one user access through each other's /proc/PID/fd.
 #pragma once
 

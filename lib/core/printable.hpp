@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Untrusted text in messages: makes characters visible that a terminal or log would interpret as commands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every setting, defined once: its variable, accepted values, default and meaning.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the limit of this process that caused a failure, if errno does not tell, for the remedy in an error's
 // text.
 #pragma once

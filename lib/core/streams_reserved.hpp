@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps the library's descriptors from being 0, 1 or 2, those of the standard streams.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System files, whose names only the kernel and root can create.
 #pragma once
 

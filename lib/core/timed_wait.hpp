@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Timed waits on a condition variable by the thread's clock, real or simulated.
 #pragma once
 

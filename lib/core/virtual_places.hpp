@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Layouts that a user names, as CHORALE_PLACES does.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of the allgathers: P4 section 2.3.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Made by tools/tune --built-in: soft0, 2 cores of AMD EPYC; reduce, scan of 2 ranks from 32 KiB on: a Xeon;
 // last_arriver_reads: what it takes beside direct on that Xeon, times what direct took.
 #include "built_in.hpp"

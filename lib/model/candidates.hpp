@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms and their costs, from which the fastest is chosen.
 #pragma once
 

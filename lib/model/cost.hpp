@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of algorithms by formula, and the choice by it.
 #pragma once
 

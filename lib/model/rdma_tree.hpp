@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of broadcast and allreduce over RDMA writes down and up a tree: P2 section 5 and P3 figure 6.16.
 #pragma once
 

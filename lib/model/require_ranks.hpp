@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The check of a group's size, shared by the models.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes a table to choose by, as JSON, in the words of built_in.hpp: table_rows.py OUTPUT TABLE"""
 import json
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What most sources of the library include, compiled once for all of them with -Dprecompiled=true.
 #include <algorithm>
 #include <array>

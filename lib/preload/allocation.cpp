@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The C library's allocation of page-aligned blocks, which is where programs get the memory they register:
 // out of the shared heap, so that a peer's write is a copy and no system call. All else stays with the C
 // library.

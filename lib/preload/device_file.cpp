@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device of the kernel has a file under /dev/infiniband, and UCX passes over a device whose file it cannot
 // find. soft0 needs none: who asks about one hears what /dev/null would say, a character device open to all.
 // Both names are defined here, so neither may be a macro or an alias for the other.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices, contexts and what is asked of them. The list has soft0 alone: whoever preloads this library asks
 // for it.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The objects of the verbs, each call to the table that the library's own users have.
 #include <cerrno>
 #include <cstdint>

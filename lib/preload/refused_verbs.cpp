@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verbs that soft0 does not have. libibverbs must not answer them either: it would take soft0's objects for
 // its own.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of a preloaded program that other processes can map: page-aligned blocks out of one memfd.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What programs ask of a subnet manager through libibumad before they use multicast on InfiniBand: to join a
 // group and to leave it. soft0 needs no manager, so whoever asks on its port hears that it is done.
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // <infiniband/verbs.h> without its macros, so that functions of these names can be defined; and the table
 // they call.
 #pragma once

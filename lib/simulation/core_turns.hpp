@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which fibers have a core, on hosts with more ranks than cores.
 #pragma once
 

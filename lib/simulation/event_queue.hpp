@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The future events of a simulation, ordered by time.
 #pragma once
 

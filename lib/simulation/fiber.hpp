@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A fiber as the scheduler knows it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The clock that the simulated code sees.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a recorder learns about a fiber: its work, and the ends of its waits.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cores of a host that has fewer cores than ranks.
 #pragma once
 

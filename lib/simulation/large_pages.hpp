@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Large pages for memory that is accessed at random: with small pages nearly each access would also miss the
 // TLB.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the ranks of a simulation exchange data before they can communicate.
 #pragma once
 

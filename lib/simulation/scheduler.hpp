@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which fiber or event of a thread runs next in virtual time.
 #pragma once
 

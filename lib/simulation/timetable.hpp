@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A priority queue for very many events, which changes all the time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as fibers, and the system services that they use.
 #pragma once
 

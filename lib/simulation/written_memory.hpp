@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which caches hold which memory, as far as adapters and the library have written and read it.
 #pragma once
 

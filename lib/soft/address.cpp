@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address vectors and handles: the whole fabric has a single LID and GID.
 #include <cerrno>
 

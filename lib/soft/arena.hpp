@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allocates queues and records in the segment of this process.
 #pragma once
 

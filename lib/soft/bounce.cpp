@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The copy path of last resort: a slot in the target's segment, and a thread of the target that copies.
 #include <algorithm>
 #include <cerrno>

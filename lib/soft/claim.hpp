@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Takes the receive for a message of a connection.
 #pragma once
 

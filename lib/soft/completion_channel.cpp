@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion channels are pipes: pollable, and writable by initiators in other processes.
 #include <algorithm>
 #include <cerrno>

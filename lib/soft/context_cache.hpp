@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Models an adapter's cache of QP contexts (P5 sections 2 and 3.2): counts misses and charges their cost,
 // which grows with the number of connections; a single queue pair for all peers has none.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies between address spaces such that a reader that polls the last word sees all earlier bytes.
 #pragma once
 

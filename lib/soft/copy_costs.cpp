@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of copies through the system and by a core on this machine.
 #include <algorithm>
 #include <array>

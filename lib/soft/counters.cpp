@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/verbs/soft_counters.hpp>
 
 #include "objects.hpp"

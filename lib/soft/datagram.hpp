@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A datagram in flight, independent of the queue pair that sent it.
 #pragma once
 

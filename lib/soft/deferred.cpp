@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The deferred engine behaves as the specification permits, but as a device that executes at once never does:
 // requests wait, writes land line by line, and memory that belongs to the device meanwhile is poisoned. The
 // seed decides.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System objects that processes reach through each other's /proc/<pid>/fd.
 #include <atomic>
 #include <cerrno>

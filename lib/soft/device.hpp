@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device, its one port, and contexts.
 #pragma once
 

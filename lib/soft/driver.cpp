@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The software device as a table of verbs.
 #include <chorale/verbs/driver.hpp>
 

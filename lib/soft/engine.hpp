@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How the device behaves where the specification leaves a choice: immediately and in order, or as a seed
 // decides.
 #pragma once

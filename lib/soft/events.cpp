@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous events: one queue per context, and one byte on its socket per entry.
 #include <algorithm>
 #include <cerrno>

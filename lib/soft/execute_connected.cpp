@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Executes one request of a connection, reliable or not: the initiator also does the target's part. Where a
 // reliable connection reports an error or waits, an unreliable one drops the message silently (IBTA 9.8.3,
 // 9.9.3.2).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams, to one QP or to every member of a multicast group. Undeliverable ones are lost.
 #include <algorithm>
 #include <arpa/inet.h>

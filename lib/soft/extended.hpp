@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Entry points beyond the driver table, which programs reach through verbs_context, ibv_qp_ex and ibv_cq_ex.
 #pragma once
 

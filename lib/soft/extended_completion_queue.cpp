@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ibv_create_cq_ex: completions read field by field, optionally with timestamps.
 #include <cerrno>
 

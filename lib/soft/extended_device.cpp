@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Extensible queries of verbs: each fills as many bytes as the program's structure has.
 #include <algorithm>
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ibv_create_qp_ex, and posting through ibv_qp_ex: calls collect a list, which wr_complete posts.
 #include <cerrno>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds the fabric, without a file system: the processes of one user and one job that share a soft0.
 #pragma once
 

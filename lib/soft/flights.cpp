@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams in flight in the deferred engine: reordered, duplicated, lost.
 #include <algorithm>
 

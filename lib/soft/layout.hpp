@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory layout that the processes of a fabric share. It uses offsets, never pointers; readers of another
 // process's segment validate all data.
 #pragma once

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the C++ source that tells layouts of shared memory apart: by the text of the headers that say what lies where.
 
 Usage: layout_version.py OUTPUT HEADER...

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Maps memory of a connected process into this one, for loads and stores without the device.
 #include <cerrno>
 #include <sys/mman.h>

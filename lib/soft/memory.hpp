@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory regions: keys, bounds, rights, and the local mapping of a target's memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast membership, in the registry: senders in any process read it, so no process has to answer.
 #include <algorithm>
 #include <cerrno>

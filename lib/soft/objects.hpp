@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs objects: each begins with the ibv_* structure that programs see.
 #pragma once
 

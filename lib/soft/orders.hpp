@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory orders that are stronger than a release and the acquire that reads from it; tests/protocols explores
 // each protocol with them, and with weaker ones, on x86, ARM and POWER (`soft_orders_test.cpp`).
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Another process of the fabric, as this one sees it.
 #pragma once
 

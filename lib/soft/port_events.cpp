@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events that a profile schedules: the port goes down and comes up, the device fails, its tables change.
 #include <algorithm>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ibv_post_send: checks a request, executes it at once if possible, and queues it otherwise.
 #include <cerrno>
 

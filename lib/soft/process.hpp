@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This process's membership of the fabric, shared by all contexts, so that threads can be ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // QPs that fail: because of their own requests, a peer's, or their completion queue.
 #include "queue_pair.hpp"
 

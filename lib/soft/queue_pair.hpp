@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queue pairs and the engine that executes their work requests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion queues and receive queues, which initiators in any process fill and drain.
 #pragma once
 

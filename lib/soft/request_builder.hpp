@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Send work requests that a program builds call by call between ibv_wr_start and ibv_wr_complete.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The send queue: work requests that could not be executed at once, or that the deferred engine holds.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The thread that serves peers which cannot access this process's memory, watches them, and advances stalled
 // work while the program blocks.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A lock in memory shared by processes, which survives the death of its holder.
 #pragma once
 

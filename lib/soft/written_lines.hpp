@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Moves the cache lines of messages: written ones towards the reader, lines about to be written towards the
 // writer.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One attempt to receive the data that a rank waits for.
 #pragma once
 

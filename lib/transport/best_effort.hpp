@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends an unacknowledged message to one of many ranks.
 #pragma once
 

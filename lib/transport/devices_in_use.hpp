@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The devices that the communicators of a process share: the open ones, and how they were chosen.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How often, and when, a leaving rank sends its farewell.
 #pragma once
 

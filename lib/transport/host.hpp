@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The identity of this host, and the cores that this process may use.
 #pragma once
 

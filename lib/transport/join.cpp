@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joining by an exchange that waits for all ranks.
 #include <exception>
 #include <utility>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rank joins its group: the messages that it sends, its checks of received messages, and its refusal if
 // it cannot join.
 #include <algorithm>

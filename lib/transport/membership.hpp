@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The members of a group: what a rank knows of the others from their cards.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of messages from other ranks: stray or torn messages must do no harm.
 #include "messages.hpp"
 

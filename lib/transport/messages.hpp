@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams between endpoints: the common header, and the kinds that every transport has.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rank resolves a message that does not seem to belong to its call.
 #pragma once
 

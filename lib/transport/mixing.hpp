@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mixing of 64-bit words, for fingerprints and keys.
 #pragma once
 

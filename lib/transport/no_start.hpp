@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The message of a rank that has joined a group but cannot take part in it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/transport/opened_device.hpp>
 
 #include "../core/of_process.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which calls the peers of a rank are in, and whether they match its own.
 #pragma once
 

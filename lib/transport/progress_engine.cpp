@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/core/background.hpp>
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>

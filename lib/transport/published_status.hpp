@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The status of a rank, where chorale-status can read it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parsing of cards and refusals: malformed bytes do no harm.
 #include "rank_card.hpp"
 

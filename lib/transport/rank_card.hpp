@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The message of each rank to all others before they can communicate.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/transport/rc_send_receive.hpp>
 
 namespace chorale::transport {

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports of long waits, and failure of those that exceed the deadline.
 #pragma once
 

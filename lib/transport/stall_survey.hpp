@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The survey behind a stall report.
 #pragma once
 

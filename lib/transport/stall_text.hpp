@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Describes what ranks are doing: for stall reports and deadlines.
 #pragma once
 

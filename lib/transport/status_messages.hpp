@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages about calls between ranks, sent as raw bytes.
 #pragma once
 

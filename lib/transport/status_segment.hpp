@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of this process that chorale-status reads.
 #pragma once
 

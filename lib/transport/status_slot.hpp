@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of the memory that chorale-status reads from other processes.
 #pragma once
 

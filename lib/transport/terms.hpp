@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Everything that must be the same on all ranks of a group, and the error that names a difference.
 #pragma once
 

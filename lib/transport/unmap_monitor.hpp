@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reports unmapped memory of this process before other memory can be mapped at the same address.
 #pragma once
 

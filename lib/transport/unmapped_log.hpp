@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A log of recently unmapped memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The slow path of waits: how a rank checks that the awaited ranks are alive.
 #pragma once
 

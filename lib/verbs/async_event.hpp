@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous events: reports of a device outside completion queues.
 #pragma once
 

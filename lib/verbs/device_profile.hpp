@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles of software devices: the limits and peculiarities of real adapters.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Problems of this machine that keep real RDMA devices from working, and their remedies.
 #pragma once
 

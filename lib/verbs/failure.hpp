@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Errors of the verbs layer: call, object, device and remedy in one text.
 #pragma once
 

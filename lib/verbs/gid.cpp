@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Properties of GIDs, for the library and for soft0, which does not use the library.
 #include <algorithm>
 

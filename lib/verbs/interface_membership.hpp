@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Membership of a RoCE port's network interface in a multicast group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "managed_membership.hpp"
 
 #include <cerrno>

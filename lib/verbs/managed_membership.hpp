@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Membership of a port in a multicast group, requested from the fabric by the connection manager.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The kernel's checks of memory at registration, for providers without a kernel driver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Membership of a datagram queue pair in a multicast group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The NUMA node of a device relative to the cores of the calling thread.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The effects of a profile on the calls of a software device, common to soft0 and sim0.
 #pragma once
 

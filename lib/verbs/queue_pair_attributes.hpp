@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which attributes a transition of a queue pair requires and allows (IBTA 11.2.5.2; the kernel's
 // qp_state_table): for providers without a kernel driver that checks them.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether two ports can reach each other, judged by their addresses.
 #include <fmt/format.h>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Rules of the specification for work requests, for software devices.
 #pragma once
 

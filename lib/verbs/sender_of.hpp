@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender of a datagram, as the adapter reports it.
 #pragma once
 

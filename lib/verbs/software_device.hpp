@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The verbs objects of soft0 and sim0: what both have, whatever moves their data.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Names of the enumerations of the verbs, for messages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The message size from which one copy by the system is faster than two through shared memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that uses MPI and Chorale: groups of several MPI communicators, calls of both in turn, errors.
 // The argument is what it tries; it prints one line on rank 0 of MPI_COMM_WORLD if all is right.
 #include <chrono>

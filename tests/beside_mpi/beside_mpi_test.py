@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program that uses MPI and Chorale by each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
 
 Without that MPI and its headers it is skipped (77), with the reason.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An algorithm of one's own whose `run` does not take what its operation gives, by value, is refused
 // when it is named.
 // expect: does not take its arguments by value

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An operation of a transport is awaited where it is made: the waits in between would take one that is kept
 // for forgotten.
 // expect: chorale: an operation of a transport is awaited where it is made

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An algorithm is measured as what it implements.
 // expect: each algorithm that is measured implements the operation that is named
 #include <chorale/algorithm/allreduce/ring.hpp>

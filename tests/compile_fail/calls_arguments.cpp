@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators, roots and counts that do not fit, and arguments in the wrong order: each mistake is one
 // readable line.
 // expect: a number stands where an operator is expected

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers that no call can take: each mistake is one readable line.
 // expect: a pointer does not say how many elements there are
 // expect: the elements of this range are not contiguous in memory

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands with strides: each mistake is one readable line.
 // expect: the elements of this view with strides cannot be sent as bytes
 // expect: this view with strides is to receive, and its elements are const

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator is of one transport, which has all that algorithms and calls use of one, and of algorithms
 // that run on it, one an operation.
 // expect: the transport lacks what algorithms or calls use

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What travels is bytes, and an operator takes and gives what travels; what is read only cannot receive; a
 // window needs one-sided operations, which datagrams alone have not.
 // expect: values of this type cannot be sent as bytes

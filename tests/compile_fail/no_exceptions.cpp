@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program that is compiled without exceptions.
 // with: -fno-exceptions
 // expect: Chorale reports errors by exceptions: compile without -fno-exceptions

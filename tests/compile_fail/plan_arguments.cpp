@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arguments that no plan can take: it uses its buffers after the statement that makes it.
 // expect: a plan at each start, and this one is a temporary
 // expect: what a call receives would be lost: this argument is a temporary

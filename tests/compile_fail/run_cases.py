@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Each *.cpp here must compile, and with -DSHOULD_FAIL must not, saying what its `// expect: phrase` lines say.
 
 A case with a line `// with: FLAGS` must only not compile with these flags, and say nothing else.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The harness must refuse cases that prove nothing. Usage: self_test.py BUILD"""
 import pathlib
 import sys

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of what types must be so that ranks can agree on their values.
 // expect: parts_are_elements
 // expect: pass a lambda that calls the function, or give it a name

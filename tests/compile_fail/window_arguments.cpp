@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A window's ranges are of its elements, writable where something comes, and there until it has come.
 // expect: a put reads its source until the next flush, and this one is a temporary: keep it in a variable
 // expect: this range is to be written to, and is const

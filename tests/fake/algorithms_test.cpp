@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm over a transport that models all concepts.
 #include "candidates.hpp"
 #include "transport.hpp"

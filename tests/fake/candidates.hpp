@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs every algorithm over a fake transport: sizes, roots, counts, schedules.
 #pragma once
 

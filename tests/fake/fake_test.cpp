@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tests of the fake itself: it detects and names every mistake of an algorithm.
 #include <coroutine>
 #include <cstddef>

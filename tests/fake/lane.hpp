@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages, signals and puts from one rank to another.
 #pragma once
 

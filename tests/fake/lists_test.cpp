@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the list of algorithms is complete.
 #include <filesystem>
 #include <fstream>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registered memory of ranks, and checks of its use.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport with messages of any length and a mailbox.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one call of each operation that moves data, and compares the results with the known inputs.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators that show in which order they were applied, and buffers as algorithms see them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes one call of each reduction, and compares the result with a serial loop over the ranks.
 #pragma once
 

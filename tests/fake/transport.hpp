@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport that models the concepts of transport/concepts.hpp that algorithms use, and has nothing else.
 #pragma once
 

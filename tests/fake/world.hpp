@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks as coroutines of one thread: their shared state and the scheduler.
 #pragma once
 

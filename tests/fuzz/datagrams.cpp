@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Cards and datagrams of other ranks, and the texts that are made of them.
 #include <algorithm>
 #include <cstddef>

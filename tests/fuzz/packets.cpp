@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Packets of reliable streams, and accesses to exposed memory that they ask for.
 #include <array>
 #include <cstddef>

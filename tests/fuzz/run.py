@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a libFuzzer target over its corpus and then for some seconds more. Usage: run.py PROGRAM CORPUS [SECONDS]
 
 The committed corpus stays as it is; CHORALE_TEST_SEED chooses the seed, which is printed; CHORALE_TEST_FUZZ_SECONDS is

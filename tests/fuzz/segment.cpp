@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A peer's segment, and what peers write into one's own, under the verbs that read it. The segment's owner is
 // a process of its own, which has to survive as well. An initiator believes the target's memory regions:
 // forged ones let it into all of the target's private memory, as ptrace would. So here the target has one

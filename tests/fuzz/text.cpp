@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Text from the environment and from /proc: the first byte chooses what is read.
 #include <cstddef>
 #include <cstdint>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that docs/guide/errors.md has every `errc`, in its order and with its message, and no other. Usage: errors_test.py"""
 import pathlib
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A folder that looks like an installed Chorale, and the environment of a user who has it: made of links, in no time.
 
 The tests of `tests/install` install for real. Here the pages of the guide find headers, library, tools, pkg-config and CMake packages

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that docs/guide/from-mpi.md has every function of the MPIs that are installed which is a collective, persistent or not, or
 concerns neighbourhoods, messages to single ranks, partitioned ones too, requests, one-sided operations, communicators, groups,
 ports or operators, and that what it names exists in one of them.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a page of the guide asks for: files, statements, and commands with what they print.
 
 * A block of C++, CMake or Meson whose first line is a comment with a file's name is that file.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Does what a page of the guide says: writes its files, compiles and runs its statements, replays its terminals.
 
 Usage: page_test.py BUILD PREFIX SANITIZER PAGE; page_test.py --installed PAGE with the Chorale that is installed in this system; or

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every public name is described (`tools/docs --check`), and that this check finds one that is not.
 
 Usage: reference_test.py. Exit status 77 (skipped) where there is no Doxygen.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that each CHORALE_... variable that the guide names is one that docs/settings.md has. Usage: settings_test.py"""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Makes the site of the docs and checks it: every page, every link within it, the reference, the index of the search, nothing from another server.
 
 Usage: site_test.py. Exit status 77 (skipped) where there is no mkdocs.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One call of every collective, compared with a serial computation, and barriers of ranks that are threads.
 #pragma once
 

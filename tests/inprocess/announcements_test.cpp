@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data announced by completions, since memory may show writes in any order: every call is correct, and
 // announcements of peers are validated.
 #include <arpa/inet.h>

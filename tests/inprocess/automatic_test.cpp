@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among algorithms: the same result with every choice, the same choice on all ranks, and its
 // reasons.
 #include <array>

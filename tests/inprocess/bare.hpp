@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Endpoints without a transport, all driven by one thread: the test performs each step of a protocol.
 #pragma once
 

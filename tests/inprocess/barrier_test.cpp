@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Barriers: no rank leaves before all have entered.
 #include <atomic>
 #include <vector>

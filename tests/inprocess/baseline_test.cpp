@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The send/receive transport of the papers' baselines: every collective, and its queue of unexpected
 // messages.
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // CHORALE_CHECK=buffers: memory that this process cannot use, as that of a GPU, is an error that says so.
 #include <span>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The collective buffer of recursive doubling: the alternation of its halves, its growth, and its cost.
 #include <array>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A limit on connections: they are closed and made again while all ranks communicate with each other, and no
 // message is lost.
 #include <atomic>

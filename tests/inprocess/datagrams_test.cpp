@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transports over reliable datagrams: every collective, windows, retransmission and the service thread. Meson
 // runs them on the immediate engine and on the deferred one with losses, duplicates and seeds.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms that declare their order of evaluation (`algorithm/evaluation.hpp`) evaluate in exactly that
 // order.
 #include <cmath>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exchanges with neighbours, against a plan that every rank knows.
 #include <algorithm>
 #include <random>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams that the device fails to send: the rank notices it even without sending another.
 #include <array>
 #include <cstddef>

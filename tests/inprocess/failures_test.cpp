@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that do not match: each gets an error, none waits forever, and the communicator says why it can no
 // longer be used.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first error that a program sees if a nonblocking call has failed before any wait for it.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every form of each call: ranges of all kinds, values, returned results, separate buffers.
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections to some peers and datagrams to the rest: every collective, windows, and the limit.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends handcrafted datagrams to the ranks of a group.
 #pragma once
 

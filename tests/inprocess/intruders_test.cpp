@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams that no rank would send: they change no memory, stop no rank, and are counted.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators made while other calls are in progress: isplit, iduplicate and isubgroup.
 #include <algorithm>
 #include <numeric>

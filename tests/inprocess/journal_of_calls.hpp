@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An observer that records its notifications, and detects contradictions among them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms over slots in memory shared by all ranks of a host: results, mismatches, and hosts without
 // shared memory.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that end their communicators: their sent data is not lost, mismatching calls are named, and the
 // service thread does not delay them.
 #include <atomic>

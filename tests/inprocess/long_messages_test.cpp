@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long messages over send and receive: a rendezvous for each, one sender at a time, or copies.
 #include <algorithm>
 #include <array>

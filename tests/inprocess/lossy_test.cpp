@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections while datagrams are lost: on soft0's deferred engine with CHORALE_SOFT_LOSS (meson sets both;
 // without them nothing is lost, and the test proves less).
 

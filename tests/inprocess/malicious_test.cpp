@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A malicious rank, which knows the secret of its group like every rank: it cannot impersonate another rank,
 // and whatever it sends besides its data, the others get correct results or an error.
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast datagrams that no rank of the group would send: they change nothing, and are counted.
 #include <cstring>
 

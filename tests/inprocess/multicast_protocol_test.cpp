@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multicast protocol step by step: datagrams, questions, retransmissions.
 #include <thread>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Single steps of the multicast protocol.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives by multicast: compared with a serial computation, with losses, with ranks that sleep or leave.
 #include <atomic>
 #include <cstdlib>

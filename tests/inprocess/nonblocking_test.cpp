@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Nonblocking calls: several outstanding, finished in any order, mixed with blocking ones.
 #include <array>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times reported to observers: a scale that follows a clock by a counter.
 #include <algorithm>
 #include <chrono>

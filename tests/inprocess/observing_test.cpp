@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Observers: every call begins and ends for them once, whatever its outcome.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dependencies in calls of a few bytes: a rank that only sends does not wait, and no rank waits for one that
 // sends it nothing.
 #include <atomic>

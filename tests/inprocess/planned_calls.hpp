@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every call that can be planned, with each rank's operands in a round and the expected results.
 #pragma once
 

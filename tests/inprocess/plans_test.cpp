@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans: every call, started repeatedly with different data, concurrently with plain calls and other plans.
 #include <map>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators with other than the standard algorithms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls with a block for each rank, with messages through the mailbox and directly between the users'
 // buffers, compared with known operands. tests/fake has tests of the algorithms alone.
 #include <array>

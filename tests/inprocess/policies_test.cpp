@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm over real transports, and the calls that use it. tests/fake tests the results of algorithms
 // on groups of all sizes; here each runs once with copied messages and once with zero copy.
 #include "policies.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks with two device ports each: a transport over both, and the errors of ranks that do not match.
 #include <cstdint>
 #include <cstring>

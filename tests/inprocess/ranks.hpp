@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of one process, as threads on the software device or in virtual time, and their failures.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Long messages from and into memory that the device refuses to register.
 #include <cstddef>
 #include <cstdint>

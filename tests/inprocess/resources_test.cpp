@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The resources of transports, compared with the formulas of the model.
 #include <cmath>
 #include <cstdint>

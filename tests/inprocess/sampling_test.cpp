@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Of many short calls statistics and traces time some, and count the others.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings of the mailbox and of waiting change only the speed.
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sparse alltoall, compared with a plan that every rank knows but the receivers do not use.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators made from a communicator: their members, and their independence.
 #include <algorithm>
 #include <atomic>

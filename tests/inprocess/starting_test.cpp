@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Joining a large group: one rank is real, the cards of the others are invented. Its knowledge is compared
 // with facts computed directly from the cards.
 #include <algorithm>

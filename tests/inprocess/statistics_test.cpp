@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Statistics: calls, bytes and times, compared with the test's own counts.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands with strides, at random places, against contiguous computations of what every element has to be.
 #include <array>
 #include <complex>

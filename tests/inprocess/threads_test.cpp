@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Several threads of a rank, each with its own communicator.
 #include <exception>
 #include <mutex>

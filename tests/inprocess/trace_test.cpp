@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a rank writes to its trace. tests/multirank/trace_test.py has what is made of it.
 #include <atomic>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trees over connections: acknowledgements and staging besides the messages, and operands that are put.
 #include <algorithm>
 #include <array>

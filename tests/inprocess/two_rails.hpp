@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A test transport over two device ports, made of the library's parts.
 #pragma once
 

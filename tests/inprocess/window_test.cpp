@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows and device arrays of ranks that are threads.
 #include <atomic>
 #include <chrono>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Reads back from what is installed that it was compiled and linked with what makes a defect harder to exploit (meson.build).
 
 Usage: hardening_test.py ARGUMENTS FILE...   ARGUMENTS: those of compiler and linker that are asked for, separated by spaces. FILE: a program, a shared

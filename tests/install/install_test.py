@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Uses Chorale from outside: builds and runs a program against an installed copy, or has it as a subproject.
 
 Installed: the build is installed into a temporary folder, and a program outside the tree is built against it and run. That of the way

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks debian/*.install against what `meson install` installs: each file belongs to exactly one package, and each pattern means a file.
 
 Usage: packages_test.py BUILD PREFIX LIBDIR. The packages themselves are built and tried by tools/check-packages.

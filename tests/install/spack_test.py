@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks the recipe for Spack, which is not here, against Meson's files: each option exists and takes the value, and versions are the same.
 
 Usage: spack_test.py MESON SOURCE. The recipe runs with a stand-in for Spack's directives; that Spack itself takes it is not shown.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that everything that names the version of Chorale names the same one, and that packages are named after the library's version of its interface."""
 import pathlib
 import re

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What tools/rxe-lab refuses, and what it says then; boots nothing. Usage: arguments_test.py RXE_LAB"""
 import os
 import pathlib

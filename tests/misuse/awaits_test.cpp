@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms without a necessary co_await, or with an awaitable of no transport: the call throws an error
 // that says so.
 #include <coroutine>

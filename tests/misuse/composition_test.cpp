@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks with different algorithms: an error at joining, instead of an endless wait.
 #include <string>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts that disagree between two ranks: an error that names both ranks and both sizes, and no write outside
 // the buffers.
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements whose size is known only at run time.
 #include <cstring>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Exchanges in which one rank sends a message that the other does not receive.
 #include <chorale/transport/ud.hpp>
 

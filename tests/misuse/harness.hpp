@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs ranks of which some make a mistake, and collects the outcome of each.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The harness itself: it detects a mismatch on every rank, and no error in correct calls.
 #include "harness.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs with interval timers: signals interrupt the library's system calls frequently, on every thread,
 // and each call still gives correct results.
 #include <atomic>

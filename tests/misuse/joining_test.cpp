@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bootstraps that return invalid values, a rank that cannot join, and a handler of stall reports that makes
 // calls or throws.
 #include <atomic>

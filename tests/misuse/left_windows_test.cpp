@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows destroyed by an exception: no rank accesses the memory afterwards, and errors are accurate.
 #include <algorithm>
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Many requests of several communicators, awaited together, with failures among them.
 #include <atomic>
 #include <cstdint>

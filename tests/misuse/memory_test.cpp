@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Null buffers, blocks that would be written twice, and nonzero counts without a buffer: rejected on the
 // calling rank, before anything is sent.
 #include <vector>

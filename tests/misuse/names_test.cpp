@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator with a name: every error contains the name.
 #include <utility>
 #include <vector>

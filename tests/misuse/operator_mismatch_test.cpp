@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that reduce by different operators with possibly equal type names.
 #include <chorale/core/named.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators of users that throw: the exception leaves the call unchanged, the communicator is poisoned, and
 // the other ranks are notified at once.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Compiled with libstdc++'s debug mode, whose containers differ from the library's: the first use of the
 // library, whatever it is, throws an error that says so.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Overlapping buffers of one call: in place if that is defined, otherwise rejected before anything is sent.
 #include <cstddef>
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Parts of a communicator: invalid requests, parts that end early or late, and many parts.
 #include <atomic>
 #include <cstdint>

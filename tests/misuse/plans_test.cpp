@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Plans that are started twice, awaited in vain, destroyed while they run, or used too late.
 #include <algorithm>
 #include <atomic>

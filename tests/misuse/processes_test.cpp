@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A communicator in a child of fork(), and one that ends inside its own call.
 #include <optional>
 

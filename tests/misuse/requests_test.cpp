@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Requests and communicators destroyed before their calls are over: whatever the peers do, the buffers are
 // not written afterwards, and all ranks are notified.
 #include <atomic>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that name different roots: each error names both roots, even if no message was received.
 #include <chorale/bootstrap/in_process.hpp>
 #include <chorale/transport/ud.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An algorithm's own memory, exposed to peers and destroyed by an exception of the algorithm.
 #include <atomic>
 #include <cstddef>

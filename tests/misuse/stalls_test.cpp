@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Programs that poll instead of waiting: they get stall reports, and the errors that would end a wait.
 #include <atomic>
 #include <span>

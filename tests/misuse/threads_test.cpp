@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two threads in one communicator, and calls from inside a call: rejected at their beginning.
 #include <atomic>
 #include <future>

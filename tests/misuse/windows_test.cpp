@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows and device arrays: incorrect calls are rejected, and no rank accesses memory of one that has ended.
 #include <atomic>
 #include <cstdint>

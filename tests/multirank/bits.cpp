@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions give the same bits on every rank and in every call, also for NaNs and for operators in which a
 // compiler may contract a product and a sum. Compiled for this processor, since others may lack an
 // instruction for that.

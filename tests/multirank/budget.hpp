@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The share of a test that is run, for slow devices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives of processes that a launcher started, against a serial computation.
 // Usage: collectives [--largest BYTES] [CHECK...]; without names all checks run.
 // CHORALE_TEST_TRANSPORT=rc|ud: on that transport only; CHORALE_TEST_BUDGET: the share of the checks that

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every collective and windows of processes on the transports that retransmit lost datagrams, compared with a
 // serial computation. Usage: datagrams [ud_rdma|hybrid|mixed]...; without names all of them.
 // CHORALE_TEST_SEED: determines sizes, roots and forms; CHORALE_TEST_BUDGET: the share of the checks.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The activity of the deferred engine in a test, which proves nothing if the engine never delayed a request.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks of which one misbehaves; each records what it observes. The driver is failures.py. Usage: failing
 // FOLDER SCENARIO VICTIM [OPERATION]; CHORALE_TEST_TRANSPORT=rc|ud|ud_rdma|hybrid, or, for SCENARIO
 // kill-among-blocks alone, rc_send_receive|collected (rc with the collective buffer of P4); SCENARIO

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Ranks that die, sleep, leave or call something else: the others say so in time, and nothing stays behind.
 
 Usage: failures.py PROGRAM [CLASS...], with the program of failing.cpp. Where there is no launcher it skips (77).

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators of parts of a group of processes: members, order, independence, and requests of several
 // communicators. Usage: groups [TRIALS]
 #include <algorithm>

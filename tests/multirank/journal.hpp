@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The events of a rank, line by line in its own file.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] N PROGRAM [ARGUMENT...]
 
 Exit status: the program's; 77 (skipped) with the reason where there is no mpirun; 124 when the time is over, after

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs of the gather and multicast barrier while datagrams are lost: each completes, and its cost is
 // reported. Usage: lost_multicasts [RUNS [FAN_IN]]; the fan-in is 1, 3, 7 or 15. Losses are the device's:
 // CHORALE_SOFT_ENGINE= deferred with CHORALE_SOFT_LOSS, or netem in the lab.

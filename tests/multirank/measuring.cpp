@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale::bench as a user's program uses it: every operation, a transport, and an incorrect algorithm.
 #include <cstddef>
 #include <exception>

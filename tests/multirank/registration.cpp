@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data through memory that is freed, unmapped, remapped, emptied and forked between the calls that use it.
 // Usage: registration [ROUNDS]; CHORALE_REGISTRATION and related variables determine how registrations are
 // kept.

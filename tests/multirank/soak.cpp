@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Thousands of calls back to back, of all operations, sizes and roots, with ranks that are late at random and
 // without synchronization. Usage: soak [CALLS]
 #include <cstddef>

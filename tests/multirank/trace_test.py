@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Looks at traces of a program that says itself what it has called, and at what chorale-trace makes of given ones. Usage: trace_test.py TRACED"""
 import collections
 import importlib.machinery

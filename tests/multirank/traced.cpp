@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes the calls that trace_test.py expects in a trace, and prints them on standard output.
 //
 // Usage: traced [THREADS-]MODE, where THREADS is a number of ranks in this process, without a launcher.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows of ranks that are processes. Usage: windows [EFFORT]; or windows refused, if only rank 0's device
 // has no atomic operations.
 #include "../support/windows.hpp"

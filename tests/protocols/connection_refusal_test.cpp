@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a rank asks to close a connection that its peer keeps, when the peer answers, and when the limit is
 // exceeded.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connections that are made on demand and closed by agreement: no message is lost, none waits for ever, and
 // in the end no rank exceeds its limit of connections.
 #include <algorithm>

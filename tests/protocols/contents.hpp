@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contents of simulated messages, by which the receiver recognises them.
 #pragma once
 

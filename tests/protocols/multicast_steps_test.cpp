@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multicast protocol datagram by datagram: old ones, in order, ahead, repeated and damaged, and the
 // answers to them.
 #include <chrono>

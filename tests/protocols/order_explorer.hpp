@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All effects that a few threads can have on shared memory, on processors that reorder: for protocols that
 // rely on more than a release and an acquire.
 //

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks that the explorer agrees with the literature on the usual litmus tests for each processor.
 #include <algorithm>
 #include <functional>

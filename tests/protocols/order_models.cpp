@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory models of processors, as relations that must be acyclic.
 //
 // ARM: Pulte et al., "Simplifying ARM concurrency", POPL 2018. POWER: Alglave, Maranget, Tautschnig, "Herding

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Status pages and slots of a host: all outcomes on x86, ARM and POWER; and that weaker orders are found to
 // be wrong.
 #include <functional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // soft0's protocols over shared memory that rely on more than a release and an acquire (lib/soft/orders.hpp):
 // all outcomes on x86, ARM and POWER; and that weaker orders are found to be wrong.
 #include <functional>

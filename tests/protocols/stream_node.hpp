@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated rank: its streams, its failure detector, its service thread, and a program that it runs.
 #pragma once
 

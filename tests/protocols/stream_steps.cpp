@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A simulated rank: the steps of its program, and the checks after them.
 #include "contents.hpp"
 #include "simulated_job.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reliable streams among N ranks: each message is delivered once, in order and unchanged; no wait ends
 // because of the silence of a live rank; memory is bounded; every rank ends.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual time, and a net whose faults depend on a seed.
 #pragma once
 

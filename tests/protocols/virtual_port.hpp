@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams among simulated ranks: the model of a UD queue pair.
 #pragma once
 

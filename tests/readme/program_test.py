@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles the programs of README.md and runs the first as README.md says; each must print what stands there.
 
 Usage: program_test.py BUILD LIBRARY_FOLDER. The compiler and flags are the build's. Exit status 77 (skipped) with the

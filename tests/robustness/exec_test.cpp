@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A member that becomes another program by exec(): its process keeps running, with the same start time.
 #include <cerrno>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System call filters, as sandboxes set them.
 #pragma once
 

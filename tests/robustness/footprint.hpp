@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Resources that a failed set-up must not leave behind.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // fork() and its children: nothing that they do affects the parent.
 #include <atomic>
 #include <cerrno>

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Jobs on soft0 beside other jobs and users, in surroundings that are not kind, and with many ranks.
 
 Usage: jobs.py RANKS UNDER_FILTER [CLASS...], the programs of ranks.cpp and under_filter.cpp. Where there is no launcher

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank of three lacks a resource while it makes its communicator, each resource in turn: its error names
 // it, nothing is left behind, and the others are notified at once.
 #include <cstdio>

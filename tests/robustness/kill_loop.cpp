@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Repeatedly kills a member at a random moment, and checks the survivors. Usage: kill_loop [--rounds N]
 // [--seconds S] [--seed X] [--copy auto|vm|bounce]; the first limit reached ends it.
 #include "kill_loop.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two survivors and a victim: the messages that they exchange through the controller.
 #pragma once
 

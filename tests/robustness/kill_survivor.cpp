@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A surviving member: its traffic with the other survivor stays correct, and the victim's death is an error.
 #include <algorithm>
 #include <chrono>

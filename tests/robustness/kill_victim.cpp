@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The member that is killed, at an arbitrary point.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // System limits that are too small: an error that names the remedy, and no peer is considered dead.
 #include <cerrno>
 #include <fcntl.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The runner, which is also the program that a member of the fabric becomes by exec().
 #include <cstdlib>
 #include <string>

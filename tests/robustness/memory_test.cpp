@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank has no memory: each allocation of its calls fails, alone or with later ones. That rank throws or
 // has correct results, the others get an error or correct results, and the earlier communicator still works.
 #include <algorithm>

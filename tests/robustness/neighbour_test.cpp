@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Obstacles that other processes, of this user or of others, can create for a process that joins a fabric.
 #include <cerrno>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A plug-in that uses Chorale, for a program that does not.
 #include <cstdio>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Loads a plug-in that uses Chorale, and unloads it, several times, from several threads.
 // Usage: plugin_user PLUGIN
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that prints its costs and its fabric. Usage: ranks [calm|fork|all-pairs], ranks edge WHAT, or ranks
 // and a mode of `run_lifetime`. fork: each rank has children that exit, by exit() and by exec().
 // all-pairs: every rank communicates with every other. Rank 0 prints one line of NAME=VALUE; exit status 1

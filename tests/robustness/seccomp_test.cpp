@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sandboxes that forbid copies between processes, or the file descriptor of a process: slower, with the same
 // results.
 #include <algorithm>

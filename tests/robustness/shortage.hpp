@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Makes system calls and allocations of one thread fail, by number. In programs that link shortage.cpp, its
 // definitions replace those of the C library, also for the libraries that they load.
 #pragma once

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each system call and each allocation of a device's set-up fails once: the result is an error, with nothing
 // left behind and no second fabric.
 #include "shortage.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a program under a system call filter that forbids process_vm_*. Usage: under_filter PROGRAM
 // [ARGUMENT...] Exit status 77 with the reason if the kernel refuses the filter, otherwise that of the
 // program.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """What another user of the host can do about the files of a job, and about its start: nothing.
 
 Usage: files_test.py VICTIM CHORALE_BENCH|none, the program of victim.cpp and tools that may not be built. Skips (77) where

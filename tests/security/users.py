@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Two ordinary users, who do not trust each other: for tests that root runs."""
 import os
 import pathlib

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A job that says when another user may do something, and then goes on.
 #include <cstdio>
 #include <exception>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages in an adapter, against times computed by hand.
 #include "simulation/machine/adapter.hpp"
 

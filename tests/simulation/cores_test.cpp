@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks that share cores: which one runs, and at what cost.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sim0: many hosts, each with its own address.
 #include <set>
 

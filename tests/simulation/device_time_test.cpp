@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sim0: the times and the order of events.
 #include <algorithm>
 #include <random>

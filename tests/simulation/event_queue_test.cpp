@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Events happen in the order of time, and of insertion at equal times.
 #include "simulation/event_queue.hpp"
 

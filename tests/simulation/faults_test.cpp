@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of simulations: random ones, and planned ones.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Algorithms over ghosts: against times computed by hand, and properties that hold for any times.
 #include <algorithm>
 #include <chrono>

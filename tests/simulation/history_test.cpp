@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The history of a run is the same in each run and, by its checksum, with each compiler.
 #include <chrono>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of a limit on connections, in virtual time.
 #include <chrono>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Machine files: their parsing, and the errors of wrong files.
 #include <algorithm>
 #include <chrono>

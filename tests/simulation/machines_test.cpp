@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shipped machines: their consistency, and their costs between two hosts.
 #include <chrono>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost of matching a message with its receive.
 #include <chrono>
 #include <cstddef>

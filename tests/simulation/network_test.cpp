@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrival times of messages, against times computed by hand; and sums over links that do not depend on times.
 #include "simulation/network/network.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Busy times, against a list of all picoseconds.
 #include "simulation/network/occupancy.hpp"
 

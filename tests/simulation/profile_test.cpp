@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adapters of simulated machines by profile: what sim0 grants and refuses, and which ports it reaches.
 #include <string>
 

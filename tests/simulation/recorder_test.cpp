@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The records of a simulation and its critical path, against instants computed by hand.
 #include <map>
 #include <optional>

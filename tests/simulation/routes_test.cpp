@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The routes of each topology, against a breadth-first search of its links.
 #include "simulation/network/routes.hpp"
 

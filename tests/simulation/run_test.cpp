@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running ranks in virtual time: the environment of bodies, and the end of runs.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Fibers take turns in virtual time.
 #include "simulation/scheduler.hpp"
 

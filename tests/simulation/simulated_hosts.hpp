@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hosts of a simulation for tests of the device: one rank each, and connections between them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The cost to a core of the payloads that it posts to a software adapter.
 #include "simulation/device/software_copies.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies of bytes that an adapter wrote: which bytes count, and their costs.
 #include "simulation/written_memory.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What anyones_program.py compiles after macros that other headers define: every call with elements,
 // operators, algorithms and ranges of a namespace that has functions of the names of the library. It need
 // not run.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that installed headers can be part of any program: whatever macros and functions it has, in libstdc++'s debug mode too.
 
 Usage: anyones_program.py ROOT BUILD. Compiles anyones_program.cpp, which makes every call with types of its own, after macros

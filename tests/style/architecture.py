@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that docs/architecture.svg, the picture of the rooms, is that of the includes; draws it anew with --draw.
 
 Usage: architecture.py ROOT [--draw]. Rooms are those of rooms.py; an arrow says that files of one include files of the other. An arrow is left

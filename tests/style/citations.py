@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that each section and figure cited of the five papers exists there: "P2 sections 3.1 and 4.1.2", "P4 §5.2".
 
 Usage: citations.py ROOT. docs/papers.md says what P1 to P5 are.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that no class of transport has more than 15 data members. Usage: classes.py ROOT
 
 A class that needs more is several classes. The sources are read without a compiler, as clang-format leaves them: of the statements in a class's

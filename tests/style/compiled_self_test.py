@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The style checks that compile must see what they are there for. Usage: compiled_self_test.py BUILD, whose compiler they take."""
 import pathlib
 import shutil

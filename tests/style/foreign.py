@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that each foreign program and header that tests and tools use is known, with the Debian package that brings it. Usage: foreign.py ROOT
 
 What a package of `tools/install-dependencies` brings, or any Debian has, may be used anywhere. A file that uses something else must name its package, as the reason

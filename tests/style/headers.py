@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles each public header as if it were alone, twice included, with the project's flags and warnings as errors.
 
 Usage: headers.py ROOT BUILD. Prints what the compiler says of each header that fails; exit status 1 if one does.

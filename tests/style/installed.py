@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that nothing is installed which no user needs: each header below include/ is one that include/chorale/README.md promises, or is
 included by one; and that pages and examples include promised headers only.
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that every #include goes downwards through the rooms of rooms.py. Usage: layering.py ROOT
 
 Prints each line that breaks a rule as `file:line: what: why`; exit status 1 if there is one.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs clang-format over the sources of the tree, and shellcheck over its shell scripts: neither has anything to say. Usage: linters.py ROOT"""
 import pathlib
 import shutil

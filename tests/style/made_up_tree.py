@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A tree that a self-test makes up."""
 import pathlib
 import tempfile

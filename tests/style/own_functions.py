@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the library and its programs use the functions that Chorale has for time, descriptors, files, output and the bytes of messages.
 
 Usage: own_functions.py ROOT. RULES has what each rule forbids, what to use instead, and each file that may, with the reason. Prints each offence as

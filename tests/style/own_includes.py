@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that sources include what they name, themselves or through others of the tree. Usage: own_includes.py ROOT
 
 For what is compiled with precompiled headers, which hide a missing #include from the compiler: of the headers that are

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles all public headers for processors that are not at hand, by syntax, with warnings as errors. Usage: processors.py ROOT
 
 Prints what the compiler says; exit status 1 if one fails, 77 with the reason if none of the cross compilers is installed. The other libraries' headers

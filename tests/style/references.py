@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Checks that the files which READMEs and docs name are there: `core/clock.hpp`, `../lib/soft/README.md`, [a link](docs/calls.md).
 
 Usage: references.py ROOT. A name may be given from the root, from below include/chorale or lib, from the page's own folder, or by its end, if some

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rooms of the library: what each is for, and which others it may include.
 
 A room is a folder below include/chorale and the folder of the same name below lib. Some files of a folder are a room of their own, as the

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone [--changed COMMIT]]
 
 Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the style checks share: the files of the tree, who includes whom, and how a check is run."""
 import functools
 import os

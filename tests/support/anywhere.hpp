@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the ranks of a test as threads, or as fibers in virtual time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks of a test expect: assertions of the test framework are not thread-safe.
 #pragma once
 

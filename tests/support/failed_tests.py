@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Keeps what the failed tests of a Meson test run said. Usage: failed_tests.py LOG.json FOLDER PREFIX
 
 Writes FOLDER/PREFIX-TEST.log for each test that failed, with its command, and prints a line that names it. Exit status 1 if one failed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sends and receives a rank's messages in a call, without a collective operation.
 #pragma once
 

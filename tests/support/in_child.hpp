@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs part of a test in a child of fork().
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A kernel for POWER, imitated for a program that preloads this. Pages of 64 KiB, as also on ARM: the calls
 // reject addresses that do not begin such a page, and treat each touched page as a whole. A large page counts
 // as mapped if any of its small ones is, since the C library's own mappings do not come through here.

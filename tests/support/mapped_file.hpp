@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that is a file, which devices may refuse to register.
 #pragma once
 

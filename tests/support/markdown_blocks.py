@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The fenced blocks of a Markdown page."""
 import dataclasses
 import re

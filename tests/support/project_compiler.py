@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The compiler and the flags of this build, read from its compile_commands.json.
 
 Tests that compile something at test time use what the library itself is compiled with, so that a sanitizer, -Werror or

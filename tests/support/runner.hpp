@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The test framework's command line, for programs with their own `main`.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The seed of a test program, of one process or of many.
 #pragma once
 

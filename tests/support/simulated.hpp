@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks in virtual time, on a machine for tests.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the same function in two processes with the same initial memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Windows compared with a model that each rank computes by itself. For ranks that are processes or threads.
 #pragma once
 

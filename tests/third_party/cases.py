@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs, their options and what each shows. {device}, {gid} stand for the device and its GID index.
 
 A case is (options, what it exercises), or (options, what, reason) for one that the device refuses, where `reason` is what

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 /* A program of Open MPI that knows nothing of Chorale: messages of many sizes around a ring, an allreduce, and puts
  * into windows. Each rank checks what it got against what it computes itself; exit status 1 if anything differs. */
 #include <mpi.h>

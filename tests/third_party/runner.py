@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Runs one case of cases.py: alone, as server and client, or under mpirun."""
 import os
 import re

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A single attempt of a wait.
 #include "../../lib/transport/awaited.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The identity of a call: signatures differ if calls do, and texts describe the difference.
 #include <set>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice among algorithms: by the table, contenders of a trial, and the choice after it.
 #include <chrono>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Buffers split into pieces.
 #include <array>
 #include <cstddef>

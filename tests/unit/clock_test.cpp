@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "../../lib/core/timed_wait.hpp"
 
 // Replacing time and yielding for a thread.

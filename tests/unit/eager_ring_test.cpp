@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a receiver finds in a ring of blocks, for any bytes that a peer may have written.
 #include "../../lib/transport/connections/eager_ring.hpp"
 

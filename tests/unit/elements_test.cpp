@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Elements whose size is known only at run time, and operators on their bytes.
 #include <algorithm>
 #include <cstddef>

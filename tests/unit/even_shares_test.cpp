@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shares of a buffer, one per rank.
 #include <cstddef>
 #include <limits>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Verdicts depend only on injected events and times.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text hash, compared with published values.
 #include <cstdint>
 #include <string_view>

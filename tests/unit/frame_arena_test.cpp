@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arena of coroutine frames.
 #include <cstdint>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The layout of a mailbox, and the arithmetic of its counters across wrap-around.
 #include <array>
 #include <cstddef>

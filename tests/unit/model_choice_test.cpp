@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice by formulas: the switch points of the papers.
 #include <cstddef>
 #include <initializer_list>

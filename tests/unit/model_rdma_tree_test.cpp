@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The model of P2 section 5 and P3 figure 6.16, compared with the papers' numbers.
 #include <algorithm>
 #include <cstddef>

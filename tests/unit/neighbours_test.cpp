@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which a rank visits the peers of an exchange.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operators whose types a compiler spells like those of operator_tag_test.cpp.
 #include "operator_tag_elsewhere.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tags computed in another file, and operators shared by both files.
 #pragma once
 

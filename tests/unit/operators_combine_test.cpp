@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Element types, their tags, and the loops that combine arrays.
 #include <cstring>
 #include <random>

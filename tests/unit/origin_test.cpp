@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a child of fork() treats its parent's objects and its own.
 #include <atomic>
 #include <optional>

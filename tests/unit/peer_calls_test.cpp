@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What ranks tell each other about their calls, and how this is judged: messages and times in, verdicts out.
 #include "../../lib/transport/peer_calls.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Untrusted text in errors.
 #include "../../lib/core/printable.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire format of streams, and the check of accesses to exposed memory.
 #include <array>
 #include <cstdint>

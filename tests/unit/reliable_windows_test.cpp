@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The windows of a stream, compared with a model: every packet is delivered once and in order, for any loss,
 // reordering and duplication.
 #include <cstdint>

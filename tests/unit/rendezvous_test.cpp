@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous of long messages: which messages are accepted in which state, and which are refused.
 #include "../../lib/transport/connections/rendezvous.hpp"
 

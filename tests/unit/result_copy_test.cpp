@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies through the caches and past them write every byte, and no others.
 #include <algorithm>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Temporary memory of calls: reused, longest unused first to go, and never more than promised.
 #include <cstddef>
 #include <utility>

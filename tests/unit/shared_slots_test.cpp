@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared slots: the last arriver, the payloads read, and calls that differ.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the elements of operands with strides are, what is joined, and what is refused.
 #include <array>
 #include <cstddef>

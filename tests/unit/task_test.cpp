@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Coroutine tasks: when they run, how results and exceptions propagate, and what is destroyed.
 #include <array>
 #include <coroutine>

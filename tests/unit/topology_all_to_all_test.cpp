@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring, all pairs and Bruck's patterns, simulated with real blocks.
 #include <algorithm>
 #include <ranges>

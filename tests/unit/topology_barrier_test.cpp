@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dissemination and pairwise exchange, simulated as barriers: no rank may leave before all have entered.
 #include <bitset>
 #include <map>

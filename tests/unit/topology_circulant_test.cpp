@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circulant graphs, simulated with the blocks and operands that each rank holds after each round.
 #include <bitset>
 #include <ranges>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-way dissemination, simulated as a barrier.
 #include <bitset>
 #include <set>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive multiplying, simulated with the operands that each rank holds after each round.
 #include <ranges>
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain and star: every rank is reached once, from its parent.
 #include <algorithm>
 #include <vector>

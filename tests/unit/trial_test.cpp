@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Trials of algorithms: which contender serves which call, which are dropped, which wins, and that all ranks
 // agree.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The choice of algorithms by measurements and by formulas.
 #include <algorithm>
 #include <cstddef>

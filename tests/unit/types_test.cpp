@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which types are elements, including those of the standard library that Chorale opts in.
 #include <array>
 #include <complex>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which steps a wait needs, and when: times and facts in, steps out.
 #include <chrono>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Arrays combined by wide vectors, compared with the operators' function objects applied to one element after
 // the other.
 #include <bit>

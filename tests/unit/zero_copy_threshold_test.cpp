@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "../../lib/verbs/zero_copy_threshold.hpp"
 
 #include <catch2/catch.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bounded waits of the class `completion_channel`.
 #include <signal.h>
 #include <sys/time.h>

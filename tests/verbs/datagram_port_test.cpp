@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A datagram port whose queue pair has failed.
 #include <algorithm>
 #include <array>

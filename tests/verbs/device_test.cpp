@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An opened device: its description, and indices outside of its tables.
 #include <algorithm>
 #include <cstdint>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Remarks about the machine: the limit on locked memory, devices that libibverbs does not show.
 #include "../../lib/verbs/diagnosis.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures of verbs calls: the text names the call, the object, the device and the remedy; the code is the
 // errno.
 #include <vector>

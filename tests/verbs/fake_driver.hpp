@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A driver without a device: it hands out empty objects, counts them, and fails as the test demands.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every class: created, moved, closed, closed twice, failing; no object is left over and none destroyed
 // twice.
 #include <vector>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast groups that the connection manager requests from the fabric.
 #include "../../lib/verbs/managed_membership.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The device that the communicators of a process share, and its own reports.
 #include <atomic>
 #include <dlfcn.h>

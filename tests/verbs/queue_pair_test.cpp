@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue pair's states, and the requests that may be posted in them.
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The errors of the classes when a real device refuses. (Whether it refuses is tested in `conformance/`.)
 #include <catch2/catch.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The registration cache over a fake driver: when memory is registered, and that registrations of unmapped
 // memory are never used again.
 #include <algorithm>

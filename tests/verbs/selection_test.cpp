@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // choose(): device, port, GID and MTU; every setting that does not fit, and the remarks.
 #include <algorithm>
 #include <cerrno>

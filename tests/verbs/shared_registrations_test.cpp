@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registrations that the caches of a process share: per device, among caches with the same settings.
 #include <cstddef>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A completion channel between processes.
 #include <chrono>
 #include <fcntl.h>

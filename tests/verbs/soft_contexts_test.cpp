@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapter's cache of queue pair contexts: its misses, and their cost.
 #include <chrono>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data between two processes, on each of the three copy paths.
 #include <algorithm>
 #include <atomic>

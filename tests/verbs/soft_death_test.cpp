@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Processes that die, leave, or fork.
 #include <algorithm>
 #include <array>

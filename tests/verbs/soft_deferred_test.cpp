@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The deferred engine of the software device: it uses the freedom that the specification leaves, keeps its
 // promises, and a seed reproduces each decision. All within this process, for many seeds.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Locks held, and data forged, by a process that is killed: it reaches into the segment as the device does.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of another process mapped into this one: the permissions, and its lifetime.
 #include <atomic>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two connected QPs in one process, and their asynchronous events.
 #pragma once
 

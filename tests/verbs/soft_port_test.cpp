@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ports by profile: which ports reach each other, between processes.
 #include <algorithm>
 #include <cerrno>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Devices with profiles, and helpers for their answers and errors.
 #pragma once
 

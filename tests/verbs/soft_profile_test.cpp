@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Profiles: limits and behaviour that replace the device's own.
 #include "soft_profile.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers for the software device's tests: processes with a deadline, a wire between them, verbs objects.
 #pragma once
 

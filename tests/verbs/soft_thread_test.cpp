@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Threads as ranks: all in one process, which call every verb from any thread.
 #include <atomic>
 #include <memory>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the tests on a device: the device under test, and connected queue pairs of this process.
 #pragma once
 

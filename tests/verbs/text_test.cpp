@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Addresses, paths, MTUs and completions as text: functions that need no device.
 #include "../../lib/verbs/text.hpp"
 

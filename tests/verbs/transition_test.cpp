@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The attributes that each transition of a queue pair passes to the device: exactly those that its type
 // requires.
 #include <catch2/catch.hpp>

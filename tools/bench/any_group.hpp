@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The group from which the programs make their communicators: a launcher's, or ranks of a simulation.
 #pragma once
 

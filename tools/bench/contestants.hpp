@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators as contestants: one for each algorithm and transport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All contestants, transport by transport.
 #include <algorithm>
 #include <iterator>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The alltoall of P5 section 4.3 with increasing numbers of steps over reliable connections.
 #include <chorale/transport/hybrid.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm over transport::rc_send_receive.
 #include <chorale/transport/rc_send_receive.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Every algorithm over transport::ud_rdma.
 #include <chorale/transport/ud_rdma.hpp>
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The output files of a result.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The floor: the time of a flag in shared memory from rank 0 to rank 1, a lower bound for any message.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Agreement among the ranks of a group without an additional communicator.
 #pragma once
 

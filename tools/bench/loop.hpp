@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The loop, statistics and calls of <chorale/bench/...>, which other programs may use as well.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-bench: the latency of the collectives, algorithm by algorithm.
 #include <exception>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command line that chorale-bench and mpi-peers share.
 #pragma once
 

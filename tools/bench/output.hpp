@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table and the files in JSON and CSV, in the same format for both programs, so that
 // `tools/measure compare` can read both.
 #pragma once

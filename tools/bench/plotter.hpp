@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-plot as a child process, which makes pictures and pages of JSON.
 #pragma once
 

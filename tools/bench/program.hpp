@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The common part of programs that measure collectives: their options, and the work of each rank.
 #pragma once
 

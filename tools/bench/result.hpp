@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurements of a run, and the facts about it: the basis of tables, files, pictures and reports.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One run: operation by operation and size by size, with table and progress.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The set-ups of --set-ups: contestants with their own settings, for experiments of the papers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tuning tables, which chorale-bench --table writes and chorale::automatic uses.
 #pragma once
 

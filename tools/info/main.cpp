@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-info: the devices that Chorale finds on this machine, its choice, and the reason.
 #include <CLI/CLI.hpp>
 #include <exception>

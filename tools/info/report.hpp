@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The data that chorale-info prints as text or JSON.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers | --cluster] [--list] [NAME...]"""
 import argparse
 import dataclasses

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The session on two hosts of docs/guide/cluster.md: what the page says is what runs.
 
 session.py prepare BUILD FOLDER    on this machine: writes the page's files there, and compiles them as the page does

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Prints the rate of this machine's time stamp counter in kHz, measured for a fifth of a second: a guest
 // reads the same counter, but cannot measure its rate on an emulated, shared core.
 #include <chrono>

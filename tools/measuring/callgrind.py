@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs under callgrind, which dump what they count by counted/counting.hpp."""
 import os
 import pathlib

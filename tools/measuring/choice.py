@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a communicator takes by its own choice beside the fastest of the library's algorithms, in virtual time.
 
   tools/measure choice                                            on machines that no table has seen

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares Chorale with Debian's Open MPI, by its own shared memory and over UCX, with MPICH, and with any other MPI, on this machine: the same loop in
 each, in turns, several rounds.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What this machine can do at the least: a flag in shared memory between two processes, and memcpy.
 
   tools/measure floor --build build [--rounds 5] [--cores 0,1] [--sizes 65536,1048576]

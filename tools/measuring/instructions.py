@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Counts the instructions of calls on two ranks before and after a change, over each transport; or those of plans.
 
   tools/measure instructions [--calls N] [--runs N] [--limit PERCENT] [--in FOLDER] [--transports LIST] BASE [NEW]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Where the instructions of a short call go: each 4-byte call of two ranks over rc on soft0, rank by rank and layer by layer.
 
   tools/measure layers [--library FOLDER] [--calls N] [--lines CALL/RANK]

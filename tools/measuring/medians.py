@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Rounds in which all take turns, so that what disturbs the machine disturbs all of them; and what comes out."""
 import collections
 import statistics

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """An MPI library, anyone's: where it is, how its launcher is told what matters, and how the peers' program is built with it."""
 import dataclasses
 import hashlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the options of several subcommands have in common."""
 import argparse
 import pathlib

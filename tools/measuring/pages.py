@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Tables of Markdown, and pages that have a part between two marks."""
 from measuring.process import Refused
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """perftest on soft0 beside what the machine can do at the least, all in turns in one run; medians over the rounds.
 
   tools/measure perftest --build build [--rounds 5] [--cores 0,1] [ib_write_lat ib_write_bw]

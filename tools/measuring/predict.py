@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What chorale-sim predicts of this machine, beside what chorale-bench measures: each algorithm at each size.
 
   tools/measure predict                         calibrates, predicts and measures, on 2 ranks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A command with a time limit, of which nothing is left when it is over."""
 import ctypes
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The programs of a build, under Open MPI's launcher or without one."""
 import dataclasses
 import json

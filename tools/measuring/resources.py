@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a rank takes of an adapter, by transport and number of ranks: queue pairs, receives, memory, descriptors.
 
   tools/measure resources --build build --page docs/resources.md:resources    threads are the ranks

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """This tree, the files of other commits, their libraries, and programs that are linked with these."""
 import os
 import pathlib

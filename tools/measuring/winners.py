@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which algorithm is the fastest where, by a table to choose by (CHORALE_TUNING), as Markdown.
 
   tools/measure winners lib/model/tables/hdr-64core.json                             prints it

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // papers-model: the papers' models with the parameters that they print, as rows for tools/papers.
 #include <CLI/CLI.hpp>
 #include <exception>

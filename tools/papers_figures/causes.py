@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Why rows miss: (figures, beginning of the claim, cause, command). The times in question are computed and stand behind the cause."""
 
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The papers' figures on their own clusters, in virtual time: all points of a figure, by chorale-sim."""
 import contextlib
 import dataclasses

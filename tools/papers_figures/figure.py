@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a figure is: data alone, so that any device, and later a simulator, runs the same."""
 import dataclasses
 import itertools

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs under a launcher: one launch measures all set-ups that have the same number of ranks."""
 import dataclasses
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """From figures to results: what is launched, in turns, and the medians over the runs."""
 import collections
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P1: barriers by RDMA and by multicast."""
 from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, at_each
 from papers_figures.p5 import LATENCY, points

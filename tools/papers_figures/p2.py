@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P2: broadcast and allreduce by RDMA."""
 from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, at_each, less_by, model
 

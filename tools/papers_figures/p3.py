@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P3, the thesis behind P2: degree-k allreduce over send/receive and over RDMA."""
 from papers_figures.figure import Faster, Figure, at_each
 from papers_figures.p2 import ALL_SIZES, ALLREDUCE_MODEL_HERE, ALLREDUCES, DEGREES, OF_ALLREDUCE, STEPS

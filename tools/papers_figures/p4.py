@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P4: allgather by RDMA."""
 import dataclasses
 

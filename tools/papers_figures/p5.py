@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """P5: reliable connections and datagrams; RDMA and its emulation."""
 from papers_figures.figure import Bench, Computed, Contestant, Faster, Figure, Program, at_each, less_by
 

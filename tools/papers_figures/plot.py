@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A figure as SVG, by gnuplot, where that is installed."""
 from papers_figures import report
 from plots import gnuplot

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What was measured, as text, Markdown and CSV."""
 import contextlib
 import csv

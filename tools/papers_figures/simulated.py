@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The papers' claims on their own clusters, in virtual time: which machine each figure has, and the table of all claims."""
 import dataclasses
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The tables of all claims: what the papers say, what was measured, and how it is judged."""
 import dataclasses
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // mpi-peers: the loop of chorale-bench over MPI, for comparison. Built once for each MPI that is found.
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as a picture: for each operation time on the left and bandwidth on the right, over the size, on logarithmic axes."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gnuplot as a child: how strings are quoted for it, how curves look, and what becomes of its picture.
 
 A picture is made by `draw(commands, file)` or `svg(commands)`, where `commands` are lines of gnuplot that begin with those of `head(...)`.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A picture of gnuplot with the same marks in fewer elements: it writes a group with all attributes for each change of colour or width, most of
 them empty, and all kinds of points whether they occur or not."""
 import re

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """chorale-plot: pictures and pages of the JSON that Chorale's programs write."""
 import argparse
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as one page of HTML: the machine and the run, pictures, tables. It needs no other file and no script."""
 import json
 import pkgutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Results as chorale-bench, chorale-sim, mpi-peers and tools/measure compare write them: read, and sorted into the curves that are drawn of them."""
 import dataclasses
 import math

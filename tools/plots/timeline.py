@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """A trace of ranks (Chrome's JSON, as chorale-sim --trace writes it) as a picture: a row for each rank, what it did, and a line for each message."""
 from plots import gnuplot
 from plots.gnuplot import Failed

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P5 figure 7(a): direct alltoall by RDMA without copies, and by send/receive with copies.
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/transport/rc_send_receive.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P5 figure 6(c): "several nodes send messages to the root node": with copies all at once (concurrent), and
 // without copies one after another (serial).
 #include <chorale/algorithm/gather/flat.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The contestants for those figures of the papers that do not show collectives.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-points: the papers' figures about the layers below collectives.
 #include <cstdint>
 #include <cstdio>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P4 figure 5(c): C = A B with rows distributed over the ranks; B is gathered and multiplied, each time in a
 // fresh set of buffers.
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P1 section 2.1.3: a datagram to several ranks, by one multicast, and one by one.
 #include <chrono>
 #include <optional>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A product of matrices, by the machine's BLAS if there is one.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P5 figures 10 and 11: RDMA read and write by the device, and emulated over datagrams.
 #include <chrono>
 #include <cstring>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P5 figure 8: latency and bandwidth of RC and UD.
 #include <chorale/transport/rc_send_receive.hpp>
 #include <chorale/transport/ud.hpp>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P5 figure 6(b): "a simple ping-pong latency benchmark with multiple connections present between the two
 // nodes", used in turn.
 #include "wires.hpp"

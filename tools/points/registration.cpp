@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P4 figure 4(b): the cost of registering memory, compared with the alternative, a copy.
 #include <cstring>
 #include <optional>

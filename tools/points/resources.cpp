@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapter resources of a rank on each transport, measured and by formula.
 #include <cstdint>
 #include <cstdio>

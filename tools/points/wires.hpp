@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queue pairs of two ranks to each other, on the device of a communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a name means wherever it occurs: described once, here, for all the classes that have it because a concept or a habit of C++ asks for it.
 
 `meaning(found, header, lines)` gives that text, or None for a name that has to be described where it is declared.

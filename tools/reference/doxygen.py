@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Doxygen's pages of the headers, and what it has to say about their comments.
 
 It reads a copy of the headers in which names that mean the same everywhere have the description of their convention: Doxygen names the lines of what

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Which headers the reference describes: those that users name, and those of what they pass to calls.
 
 `include/chorale/README.md` has the list of the former, which `tests/style/installed.py` keeps true. What is left out belongs to transports, calls and verbs,

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include "../../lib/simulation/ghosts/shadow.hpp"
 #include "../../lib/simulation/ghosts/world.hpp"
 #include "trial.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 #include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/core/type_name.hpp>
 

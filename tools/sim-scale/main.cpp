@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Collectives on groups of any size in virtual time, by ghosts: the table of all algorithms, and the
 // agreement of ghosts with the full stack.
 #include <algorithm>

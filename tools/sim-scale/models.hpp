@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The time of a call in both models of a cluster.
 #pragma once
 

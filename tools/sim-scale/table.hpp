@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The table of all algorithms, and the memory that their simulation takes.
 #pragma once
 

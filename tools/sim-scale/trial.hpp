@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A call of an algorithm over any transport, of a given size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The messages of a simulation, assembled from the records of their stages.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The forms in which a simulation is shown: trace events, a schedule, words, the load of links.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-sim: the table of chorale-bench for a simulated machine.
 #include <algorithm>
 #include <cstdint>

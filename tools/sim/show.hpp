@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shows the events in the simulation of a benchmark, as requested.
 #pragma once
 

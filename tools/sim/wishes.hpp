@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requests to chorale-sim for more than times.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // chorale-status: the current calls of ranks in running jobs, and the ranks that they wait for.
 #include <CLI/CLI.hpp>
 #include <algorithm>

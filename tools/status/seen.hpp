@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks on this host, as chorale-status sees them.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """A calibrated machine is one that chorale-sim can simulate. Usage: calibration_test.py POINTS SIM MPIRUN"""
 import json
 import pathlib

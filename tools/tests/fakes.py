@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Programs that go wrong, or make figures up, as they are told; for measure_test.py: an MPI library of a few lines, and a program for it; a compiler and a
 valgrind."""
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The files that chorale-bench writes: what they say is what was measured. Usage: files_test.py BENCH MPIRUN|none"""
 import csv
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Compares the manual pages with the programs: each installed program has one, with the options that its --help shows and no others.
 
 Usage: man_test.py BUILD. Subcommands count, and the words between which an option chooses. Also: what pages refer to is there, chorale(7) names

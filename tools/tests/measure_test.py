@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/measure: `compare` with MPI libraries that are not right and a chorale-bench that makes its figures up, counts with a compiler and a valgrind that
 do, and the smallest form of what measures here. Usage: measure_test.py BUILD MPIRUN|none"""
 import contextlib

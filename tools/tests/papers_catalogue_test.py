@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The figures that tools/papers has, and the pages made of them. Usage: papers_catalogue_test.py [BUILD]"""
 import dataclasses
 import json

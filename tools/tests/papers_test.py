@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """tools/papers with measurements that a stand-in for chorale-bench makes up. Usage: papers_test.py"""
 import contextlib
 import csv

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The pictures that chorale-bench draws: of made-up results, so that what they have to show is known. Usage: plot_test.py BENCH MPIRUN|none"""
 import json
 import os

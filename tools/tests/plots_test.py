@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Pictures by gnuplot: what is quoted, what fails and what is left then. Usage: plots_test.py"""
 import os
 import pathlib

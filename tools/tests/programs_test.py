@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs chorale-info and chorale-bench and looks at what they say. Usage: programs_test.py INFO BENCH MPIRUN|none"""
 import json
 import os

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """The page that chorale-bench --report writes, of made-up results: what it shows, and that it needs nothing else. Usage: report_test.py BENCH MPIRUN|none"""
 import html.parser
 import importlib.util

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the tests of programs have in common: runs on soft0, and a folder that is gone afterwards."""
 import json
 import os

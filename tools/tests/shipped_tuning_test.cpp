@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The shipped tuning table, as a communicator reads it: it is complete, names existing algorithms, and agrees
 // with the simulation.
 #include <algorithm>

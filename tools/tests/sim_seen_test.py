@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs chorale-sim and looks at what it shows of what happened. Usage: sim_seen_test.py SIM"""
 import collections
 import json

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Runs chorale-sim and looks at what it says. Usage: sim_test.py SIM"""
 import json
 import os

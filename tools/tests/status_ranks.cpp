@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Jobs that hang, for status_test.py to inspect. Usage: status-ranks FOLDER MODE, where MODE is one of late,
 // crossed, killed, forked, threads and many.
 //

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Looks at jobs that hang by chorale-status. Usage: status_test.py STATUS RANKS, the tool and the program of status_ranks.cpp."""
 import json
 import os

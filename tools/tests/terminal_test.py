@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Gives the installed programs what a terminal would obey, and looks at what they print. Usage: terminal_test.py BENCH INFO..."""
 import json
 import pathlib

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Puts together the traces of a job's ranks, into one file for https://ui.perfetto.dev or chrome://tracing.
 
 Each rank of a job with CHORALE_TRACE=FILE writes what it does to files in FILE.JOB.parts, also if it is killed; this command

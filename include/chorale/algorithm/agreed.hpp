@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers whose size each of the two ranks knows only from its own arguments, so that they have to agree.
 #pragma once
 

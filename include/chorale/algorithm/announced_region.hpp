@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory regions that ranks announce to each other.
 #pragma once
 

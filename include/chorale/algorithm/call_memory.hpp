@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory of a call that the device accesses, also if the device refuses to register it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dividing a buffer among the ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of all algorithms of the library, which its tests, its benchmark and its simulations use.
 #pragma once
 

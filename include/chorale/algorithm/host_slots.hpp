@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared slots for a group whose ranks are all on one host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions in which each rank reads all operands in place and combines one share of the elements.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions in which the combining rank reads the operands in place, piece by piece.
 #pragma once
 

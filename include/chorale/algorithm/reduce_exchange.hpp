@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Building blocks of reductions: ranks exchange and combine operands; one rank folds the operands of all.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Slots in memory that all ranks of a host share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default algorithms of a communicator, and their substitutes.
 #pragma once
 

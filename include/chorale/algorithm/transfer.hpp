@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Transfers of any number of bytes between ranks, for algorithms that move whole buffers.
 #pragma once
 

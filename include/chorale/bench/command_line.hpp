@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The command-line options of a benchmark program: sizes, samples, time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The interfaces of contestants and teams, implemented by <chorale/bench.hpp>, chorale-bench and mpi-peers.
 #pragma once
 

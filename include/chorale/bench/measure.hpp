@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The measurement: contestants alternate sample by sample, so that noise affects all of them alike.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What each rank gives to a checked call and what the call must return, as functions of (seed, rank, index).
 #pragma once
 

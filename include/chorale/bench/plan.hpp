@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Sizes, warm-up and number of calls per sample. Shared by <chorale/bench.hpp>, chorale-bench and mpi-peers.
 #pragma once
 

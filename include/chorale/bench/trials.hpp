@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How each operation is called when it is timed, and how its result is checked.
 #pragma once
 

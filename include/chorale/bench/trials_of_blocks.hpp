@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How operations with one block per rank, scans and exchanges are timed, and how their results are checked.
 // The bytes of a row are those of one block.
 #pragma once

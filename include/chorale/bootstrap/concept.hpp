@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a communicator needs before its ranks can reach each other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of an MPI communicator, for programs that also use MPI, and for launchers that only MPI knows.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The ranks of a job that a PMIx launcher started (mpirun, prterun, srun --mpi=pmix).
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks of a call's arguments, made locally before anything is sent.
 #pragma once
 

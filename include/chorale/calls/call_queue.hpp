@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The pending nonblocking calls of one communicator.
 #pragma once
 

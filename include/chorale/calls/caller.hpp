@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What all calls of a communicator share: transport, call queue and argument checks.
 #pragma once
 

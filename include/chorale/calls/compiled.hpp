@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The standard algorithms over the library's transports, which the library contains in compiled form.
 #pragma once
 

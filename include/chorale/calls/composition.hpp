@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text that describes a communicator's algorithms, which ranks compare when they join.
 #pragma once
 

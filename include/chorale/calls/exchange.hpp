@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // exchange and its nonblocking form.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // explain: which algorithm serves a call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls that return their results, for any communicator.
 #pragma once
 

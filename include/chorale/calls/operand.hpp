@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of calls: erases the element types of ranges and values, or reports one readable error.
 #pragma once
 

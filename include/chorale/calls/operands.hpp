@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Both operands of a call, contiguous or with strides.
 #pragma once
 

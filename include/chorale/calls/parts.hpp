@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Results that calls return: the blocks of all ranks in one vector.
 #pragma once
 

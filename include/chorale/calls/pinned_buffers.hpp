@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registrations of the buffers of a plan.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The call behind a plan, which can be started repeatedly.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Peers, roots and counts as arguments of calls, or one readable error.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // reduce_scatter, with equal or different block sizes, and its nonblocking forms.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Communicators of subsets of a communicator's ranks: what split, duplicate and subgroup share.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How subsets of a communicator's ranks make new communicators: the protocol in rounds, sans-I/O.
 #pragma once
 

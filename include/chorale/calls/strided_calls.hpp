@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of which an operand has strides: through memory in which its elements are contiguous.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The arguments of a window's operations: ranges and values of its elements, or one readable error, and what
 // may stand for a rank or an operator.
 #pragma once

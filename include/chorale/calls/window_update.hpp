@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Atomic updates of elements of a window: by the device if it can, else under the target's lock.
 #pragma once
 

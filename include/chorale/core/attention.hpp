@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Why a thread drives a call that it has started.
 #pragma once
 

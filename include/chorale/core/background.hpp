@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread's background work, which progresses while the thread waits for something else.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduction operators on elements whose type is known only at run time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The identity of a collective call: what must be the same on every rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Splits a buffer into pieces that fit into one message.
 #pragma once
 

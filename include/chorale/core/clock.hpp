@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's only access to time, sleeping and yielding.
 #pragma once
 

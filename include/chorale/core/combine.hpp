@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The concept of a reduction operator, and the inner loops of reductions with a fixed order of operands.
 #pragma once
 

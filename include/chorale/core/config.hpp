@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The settings of a communicator. lib/core/settings.cpp defines their variables and ranges, docs/settings.md
 // lists them.
 #pragma once

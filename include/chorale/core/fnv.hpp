@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // FNV-1a: a hash of texts that is the same in every process and on every host.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory for coroutine frames, recycled by size.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether this process can use memory: pointers to the memory of a GPU look like any other.
 #pragma once
 

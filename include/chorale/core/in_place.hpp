@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Placeholders for buffers in calls: in_place and nothing.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The tag of an operator in the signature of a call, by which ranks detect that their operators differ.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The operators of reductions: function objects as in <functional>, without platform-dependent behavior.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which process created an object, since a child of fork() must leave its parent's objects alone.
 #pragma once
 

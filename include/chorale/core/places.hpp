@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Places: which ranks of a group share a host, and reach each other through soft0.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A type-erased operator with its element type.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies the parts of a long result into the output.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types that ranks send each other as raw bytes.
 #pragma once
 

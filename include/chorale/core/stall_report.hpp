@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's report of a long wait although all ranks it waits for are alive.
 #pragma once
 

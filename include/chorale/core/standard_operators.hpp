@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The function objects of <functional> as operators of reductions.
 #pragma once
 

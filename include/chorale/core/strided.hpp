@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Operands whose elements are not contiguous: halo faces, columns, blocks of matrices.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Where the bytes of an operand with strides lie in memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The system services that a thread uses besides time, and how a simulation replaces them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Tells the thread sanitizer about ordering between accesses through several mappings of the same memory: it
 // identifies atomic words by address, so it sees no order between threads that access one word at two
 // addresses.

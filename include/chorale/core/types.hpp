@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Types that can be sent: element types, their bytes, and their tags in the signature of a call.
 #pragma once
 

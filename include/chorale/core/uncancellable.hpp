@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keeps pthread_cancel() from ending a thread inside the library.
 #pragma once
 

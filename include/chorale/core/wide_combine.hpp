@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Combines arrays of numbers with the widest vectors of the processor, determined at run time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of an operation's algorithms serves calls of a size.
 #pragma once
 

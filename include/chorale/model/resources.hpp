@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapter and system resources of a rank's transport, by formula.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Finds by trial which algorithm is fastest here.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measured costs of algorithms, and the choice by them.
 #pragma once
 

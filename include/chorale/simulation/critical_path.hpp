@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The critical path to an event: what determined its time.
 #pragma once
 

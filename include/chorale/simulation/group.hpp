@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank of a simulation, before it has a communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The load of a link of a simulated network.
 #pragma once
 

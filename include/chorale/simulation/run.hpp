@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Running ranks in virtual time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Virtual time, in picoseconds since a simulation began.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // All pairs: every rank exchanges with every other once, in size - 1 steps without a hot spot.
 #pragma once
 

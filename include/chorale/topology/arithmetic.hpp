@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Integer helpers that topologies share: logarithms, wrapping, and checks of rank, size and root.
 #pragma once
 

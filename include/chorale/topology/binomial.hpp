@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Binomial tree: broadcast downwards, gather or reduce upwards.
 #pragma once
 

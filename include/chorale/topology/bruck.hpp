@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Bruck's patterns: O(log n) rounds for any n, in a buffer that is rotated by the rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain: each rank forwards to the next.
 #pragma once
 

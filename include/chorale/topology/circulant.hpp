@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Circulant graphs: reduce-scatter and allgather in ceil(log2 n) rounds for any n.
 #pragma once
 

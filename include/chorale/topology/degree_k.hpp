@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Degree-k tree: a rank receives from at most k others in a step.
 #pragma once
 

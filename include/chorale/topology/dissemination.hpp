@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Dissemination pattern: every rank has heard from every other, directly or not, after ceil(log2 n) rounds.
 #pragma once
 

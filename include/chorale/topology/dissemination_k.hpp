@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-way dissemination: every rank signals k others in each round.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather tree with a limited fan-in.
 #pragma once
 

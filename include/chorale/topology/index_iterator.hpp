@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The iterator of all ranges of steps: an index into an object that computes its elements.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Pairwise exchange (recursive doubling) for signals, which need no order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive doubling that keeps rank order, for reductions and allgathers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive multiplying that keeps rank order: exchanges among k ranks at once, for reductions.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ring: blocks travel from left to right, one hop per step.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Star: every other rank is a child of the root.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // State that the algorithms of a communicator keep between calls.
 #pragma once
 

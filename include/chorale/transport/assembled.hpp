@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport assembled from its parts, as algorithms, calls and users see it.
 #pragma once
 

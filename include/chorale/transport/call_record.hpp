@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of a rank: their numbers, their identity, and how errors name them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requirements on transports, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams among the ranks of a group, for everything rare: connecting, inquiries, failures, repair.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A UD queue pair through which a rank reaches every other rank.
 #pragma once
 

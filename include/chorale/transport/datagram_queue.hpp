@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A UD queue pair with its queues and memory, shared by all senders and receivers of datagrams.
 #pragma once
 

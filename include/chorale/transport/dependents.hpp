@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects that depend on a transport besides its calls, such as windows and arrays, and may outlive it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that a rank has opened, the port that it uses, and the addresses of the other ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What every transport has: the joined group, and the parts that manage its calls.
 #pragma once
 

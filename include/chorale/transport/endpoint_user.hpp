@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What an endpoint requires of the transport that owns it.
 #pragma once
 

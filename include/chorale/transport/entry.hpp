@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks at the beginning of calls: one thread at a time in a communicator, no recursion, and no use in a
 // child of fork().
 #pragma once

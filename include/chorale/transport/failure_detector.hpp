@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which ranks are alive, and how long a wait may continue, judged only from events and times.
 #pragma once
 

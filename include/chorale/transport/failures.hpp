@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The failure of a communicator: of a local call, or reported by a peer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A type-erased bootstrap group, for code that is not a template.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reliable connections to a few peers and datagrams to the rest.
 #pragma once
 

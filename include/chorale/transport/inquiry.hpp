@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Inquiries about calls: questions and answers between ranks, and farewells.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How a rank joins a group, in nonblocking steps.
 #pragma once
 

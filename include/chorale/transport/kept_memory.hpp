@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registered memory of an algorithm, kept between calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's knowledge of the liveness of its peers, and how it looks for signs of life.
 #pragma once
 

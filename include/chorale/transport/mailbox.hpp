@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory layout of an inbox: one word each for signal, notification and farewell, and a ring of blocks.
 #pragma once
 

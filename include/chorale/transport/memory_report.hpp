@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory and connections of a transport on one rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An endpoint's use of the multicast group of its communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Handles a rank that has joined the others but then cannot take part.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The parts of a transport that sends all messages over reliable connections.
 #pragma once
 

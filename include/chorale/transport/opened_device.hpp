@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A device that transports have opened, and its protection domain.
 #pragma once
 

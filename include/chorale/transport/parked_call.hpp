@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suspension point of a nonblocking call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Drives a communicator: the loop of a blocking wait, and the parked call.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mailbox over reliable connections by RDMA write, polled in memory; one-sided operations of the device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mailbox over reliable connections by send and receive: the baseline of the papers.
 #pragma once
 

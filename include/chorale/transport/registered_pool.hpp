@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Small pieces of registered memory: few registrations serve many connections.
 #pragma once
 

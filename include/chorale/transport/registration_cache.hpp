@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registrations of user memory that outlive the operation that made them.
 #pragma once
 

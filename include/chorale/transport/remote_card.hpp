@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rank's description of memory that it exposes to all others.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that all ranks of a group expose to each other, addressed by rank: the basis of windows.
 #pragma once
 

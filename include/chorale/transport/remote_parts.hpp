@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank's part of memory that all ranks of a group expose to each other, and single accesses to it.
 #pragma once
 

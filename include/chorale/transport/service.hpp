@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A thread that answers the peers of a rank while the rank itself is elsewhere.
 #pragma once
 

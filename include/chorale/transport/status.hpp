@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The status that a rank reports to others that wait for it.
 #pragma once
 

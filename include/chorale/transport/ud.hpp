@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Mailbox over reliable datagrams: one queue pair for all peers, no connections.
 #pragma once
 

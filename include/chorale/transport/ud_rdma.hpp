@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory operations emulated over datagrams: RDMA semantics without connections.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The awaitable of all operations of a transport.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Decides what to do for a long wait, and when.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ends peers' access to memory of a call before an exception destroys that memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The address of a port on the fabric, and the path to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Address handle: the path to the destination of a datagram.
 #pragma once
 

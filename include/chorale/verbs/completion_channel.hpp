@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion channel: a file descriptor that wakes a thread when a completion arrives.
 #pragma once
 

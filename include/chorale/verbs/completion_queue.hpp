@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion queue: reports finished work requests.
 #pragma once
 

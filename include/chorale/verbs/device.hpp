@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Lists devices and opens one of them.
 #pragma once
 

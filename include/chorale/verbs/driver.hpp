@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The control path of verbs as a table of functions, filled by libibverbs or by the software device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ownership of one verbs object: the basis of every class in this folder.
 #pragma once
 

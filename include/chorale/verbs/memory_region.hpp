@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory region: memory that the device may access.
 #pragma once
 

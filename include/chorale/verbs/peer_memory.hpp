@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory of a connected process, mapped into this one.
 #pragma once
 

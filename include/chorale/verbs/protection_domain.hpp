@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Protection domain: groups memory regions, queue pairs and address handles that may be used together.
 #pragma once
 

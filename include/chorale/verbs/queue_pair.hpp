@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Queue pair: a send and a receive queue, and its transitions from RESET to ready-to-send.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Library-owned memory, allocated where the device accesses it fastest, with its registration.
 #pragma once
 

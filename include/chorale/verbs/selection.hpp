@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Selects the device, port, GID and MTU of a communicator.
 #pragma once
 

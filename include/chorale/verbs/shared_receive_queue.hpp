@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared receive queue: receive buffers shared by many queue pairs.
 #pragma once
 

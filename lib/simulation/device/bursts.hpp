@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A message of a connection leaves its adapter one burst at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The list of devices, the device, its port, and the open contexts.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Datagrams to one queue pair, or to every member of a multicast group. What cannot be delivered is lost.
 #pragma once
 

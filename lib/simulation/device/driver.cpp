@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // sim0 as a table of verbs.
 #include "../../verbs/sender_of.hpp"
 #include "addresses.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous events, and files that can be polled for them and for completion events.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An adapter of a simulated host: its identity, and the objects that programs have created on it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // RDMA writes whose bytes become visible late, and in any order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Objects looked up by number.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What a simulated network carries: whole messages and their answers.
 #pragma once
 

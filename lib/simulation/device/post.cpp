@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: their immediate checks, and the copies of requests.
 #include "post.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue pair: its requests, and their progress.
 #pragma once
 

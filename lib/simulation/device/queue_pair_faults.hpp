@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Failures of queue pairs: by their own requests, by a peer's, or by their completion queue.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The memory regions of an adapter, by key.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The requester: the requests of a send queue and their fate.
 #pragma once
 

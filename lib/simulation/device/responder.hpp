@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The responder: messages of a connection at their target.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A queue that takes no memory while it is unused.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Copies by the processor where the adapter is software.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A request as a recorder sees it, from its post to its answer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The times that adapters and their network take, computed for each message of the device.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The future events of ghosts, ordered by time.
 #pragma once
 

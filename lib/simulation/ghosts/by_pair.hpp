@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A hash table keyed by pairs of ranks: millions of entries, few of all possible pairs.
 #pragma once
 

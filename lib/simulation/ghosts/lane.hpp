@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // What one rank has sent to another, and what has arrived.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages, payloads and memory as the ghost transport hands them out.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory that all ranks share, since its contents do not matter.
 #pragma once
 

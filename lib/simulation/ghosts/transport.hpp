@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A transport for algorithms in virtual time, without payloads.
 #pragma once
 

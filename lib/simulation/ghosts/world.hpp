@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Ranks without payloads, and which of them continues when.
 #pragma once
 

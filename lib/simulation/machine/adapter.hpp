@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The path of a message through an adapter: its engines, its bus, its cache of queue pair contexts.
 #pragma once
 

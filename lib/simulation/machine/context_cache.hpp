@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The adapter's cache of queue pair contexts, which limits how many connections are cheap (P5 section 3.2).
 #pragma once
 

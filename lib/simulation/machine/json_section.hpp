@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An object of a machine file: its quantities, with their units and sources, and its sections.
 #pragma once
 

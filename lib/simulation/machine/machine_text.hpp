@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The text of a machine file: JSON values with their lines, for errors, and the sources of its numbers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The keys of a machine file. docs/machines.md says what each means.
 #include <cstdint>
 #include <string>

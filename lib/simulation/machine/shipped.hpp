@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The machine files shipped with the library, embedded as texts.
 #pragma once
 

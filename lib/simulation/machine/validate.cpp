@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether a machine can be simulated.
 #include <cstdint>
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Until when the messages between two hosts occupy the last link of their route.
 #pragma once
 

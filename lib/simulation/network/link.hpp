@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The links of a network by number, and the ends of each.
 #pragma once
 

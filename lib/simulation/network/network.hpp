@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The network between adapters: when the first and the last byte of a message arrive.
 #pragma once
 

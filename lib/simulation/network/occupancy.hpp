@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a resource that serves one message at a time is busy: a link, a bus, the engine of an adapter.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The route through a single switch.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which links a message takes, computed rather than tabulated, so that a host costs no memory.
 #pragma once
 

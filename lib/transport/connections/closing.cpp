@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Closing all connections of a rank.
 #include <algorithm>
 #include <chrono>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completions of the connections' requests, and farewells of peers.
 #include <arpa/inet.h>
 #include <array>

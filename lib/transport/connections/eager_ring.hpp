@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Matched messages by RDMA write into blocks of the receiver.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Posted messages of any length: short ones in blocks, long ones by rendezvous.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which connection a queue pair belongs to.
 #pragma once
 

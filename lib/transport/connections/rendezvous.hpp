@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The rendezvous protocol for long messages between two ranks: which message may follow which.
 #pragma once
 

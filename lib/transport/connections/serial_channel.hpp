@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Zero copy over send and receive: a receive is posted for one sender at a time.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Staging for messages to several peers.
 #pragma once
 

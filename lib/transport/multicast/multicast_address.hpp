@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multicast group of a communicator, and how a port joins it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Connects a group's protocol with its endpoint: queue pair, datagrams, clock and lock.
 #include <algorithm>
 #include <cstdint>

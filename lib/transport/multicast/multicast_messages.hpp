@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast datagrams: two kinds to the group, four from one rank to another. docs/multicast.md shows them
 // byte by byte.
 #pragma once

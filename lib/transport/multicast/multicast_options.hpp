@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Options of a rank's multicast protocol.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multicast protocol's interface for sending, and for the liveness of peers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The multicast protocol of one rank: a sender, a receiver, and the dispatch of datagrams to them.
 #pragma once
 

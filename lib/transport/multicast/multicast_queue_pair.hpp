@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A UD queue pair in a multicast group, and how to send to the group.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receiver's side of multicasts: ordering, waiting, and requesting retransmission.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sender's side of multicasts: keeps them until all ranks have them, and retransmits on request.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a rank that waits for a multicast requests its retransmission.
 #pragma once
 

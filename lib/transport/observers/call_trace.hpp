@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Records what one rank does in one communicator.
 #pragma once
 

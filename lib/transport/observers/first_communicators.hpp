@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The first communicators of threads, whose rank numbers identify the threads in traces.
 #pragma once
 

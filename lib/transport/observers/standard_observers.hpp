@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The library's own observers, as the settings request them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A file whose text survives the process that writes it.
 #pragma once
 

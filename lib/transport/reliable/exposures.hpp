@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Memory exposed to emulated operations of peers, and the check of each access.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // This rank's accesses to memory of its peers.
 #pragma once
 

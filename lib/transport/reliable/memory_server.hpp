@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Serves peers' accesses to this rank's memory.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Credits for messages between two ranks, counted by both.
 #pragma once
 

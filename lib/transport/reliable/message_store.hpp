@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages that wait to be received, or are in use by the user.
 #pragma once
 

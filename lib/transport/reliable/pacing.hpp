@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Adapts timeouts and the send window to the acknowledgements.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The wire format of reliable streams, after the header of a datagram.
 #pragma once
 

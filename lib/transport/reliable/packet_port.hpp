@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams' interface for sending packets.
 #pragma once
 

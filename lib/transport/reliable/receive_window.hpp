@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receive window of a stream: order, duplicates, out-of-order packets.
 #pragma once
 

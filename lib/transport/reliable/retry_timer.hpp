@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When a waiting rank repeats its request.
 #pragma once
 

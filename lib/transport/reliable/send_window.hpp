@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The send window of a stream: packets sent but not acknowledged.
 #pragma once
 

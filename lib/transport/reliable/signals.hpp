@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Signals between two ranks: only the newest counts, and none is acknowledged.
 #pragma once
 

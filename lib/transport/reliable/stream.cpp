@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The sending side of a stream, with retransmission.
 #include "stream.hpp"
 

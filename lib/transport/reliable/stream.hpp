@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The packet streams to and from one peer.
 #pragma once
 

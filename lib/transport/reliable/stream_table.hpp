@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The streams of a rank to all others, and their contents: a sans-I/O state machine.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The owner of a rank's streams: datagrams and lock of the endpoint, clock, and failures.
 #include <algorithm>
 #include <chrono>

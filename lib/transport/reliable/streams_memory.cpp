@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The owner of a rank's streams: memory operations.
 #include <mutex>
 

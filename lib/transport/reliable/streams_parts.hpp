@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Helpers shared by both halves of `streams`, messages and memory; inlined into each of their operations.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A program outside the tree that uses the installed headers and library, and nothing else.
 #include <cstdio>
 

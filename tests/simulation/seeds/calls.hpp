@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The calls of a schedule, whose results are compared with those computed here.
 #pragma once
 

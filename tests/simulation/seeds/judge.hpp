@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whether the outcome of a run is correct.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The actions of each rank of a schedule, and their outcome.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A run of the whole library, drawn from a seed.
 #pragma once
 

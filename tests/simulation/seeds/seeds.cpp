@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Whole runs of the library in virtual time, each drawn from a seed with its faults.
 //
 //   CHORALE_TEST_SEED=X CHORALE_TEST_SEEDS=N seeds

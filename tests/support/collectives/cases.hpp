@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the
 // call passes these buffers to a communicator or to an algorithm. `fill` makes them ready for another call
 // with the operands of another seed.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One collective call and the comparison of its result with a serial computation.
 #pragma once
 

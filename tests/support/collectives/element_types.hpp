@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // User-defined element types, for the tests of collectives.
 #pragma once
 

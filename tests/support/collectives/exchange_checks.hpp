@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allgather, alltoall and their variants, compared with the known operands of each rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A buffer at any offset from alignment, with guards around it.
 #pragma once
 

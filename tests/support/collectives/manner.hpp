@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The form of a checked call, and the name of a check in errors.
 #pragma once
 

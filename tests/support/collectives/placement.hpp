@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Blocks of several sizes, in any order and with gaps, and the expected elements of their buffer.
 #pragma once
 

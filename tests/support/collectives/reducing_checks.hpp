@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions and scans, compared with a serial fold from rank 0 upwards.
 #pragma once
 

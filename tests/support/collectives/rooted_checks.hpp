@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Gather, scatter and their uneven forms.
 #pragma once
 

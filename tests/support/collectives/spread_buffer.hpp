@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A buffer whose elements have strides, at random, and which knows where each of them is without the library.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Headers that most single-process tests include, compiled once per program with -Dprecompiled=true.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Headers that most tests of collectives include, compiled once per program with -Dprecompiled=true.
 #include <chorale/chorale.hpp>
 

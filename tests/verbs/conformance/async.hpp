@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Waits for asynchronous events, as long as a device may take.
 #pragma once
 

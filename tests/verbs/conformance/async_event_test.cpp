@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Asynchronous events of queue pairs. (Those of shared receive queues and completion queues are tested with
 // these.)
 #include "async.hpp"

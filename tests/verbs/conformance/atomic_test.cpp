@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Atomic operations: old values, faults, and many initiators at once.
 #include <atomic>
 #include <cstring>

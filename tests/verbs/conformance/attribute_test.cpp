@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Values of attributes: those out of range are refused, valid ones are kept.
 #include "scene.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs a function concurrently with the test: in a thread, or in a fiber if the device is simulated.
 #pragma once
 

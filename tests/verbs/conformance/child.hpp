@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Other processes: this program started again to run one hidden test case, with a socket to it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Completion queues: polling, overrun, resizing.
 #include "../../../lib/verbs/async_event.hpp"
 #include "async.hpp"

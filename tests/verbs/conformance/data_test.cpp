@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Data: every size and offset, gathered and scattered, compared with the expected bytes.
 #include <algorithm>
 #include <arpa/inet.h>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by the tests of datagrams: a queue pair with receives in numbered slots, and its address handle.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UD: the 40 bytes before the payload, keys, and the many reasons for which a datagram is lost.
 #include "datagram.hpp"
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Faults of a request: the status at both ends, the states after it, the event, and the flush of all other
 // requests.
 #include <algorithm>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // ERR and RESET: which requests are flushed, and which vanish.
 #include "scene.hpp"
 

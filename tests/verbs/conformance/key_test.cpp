@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Keys and bounds of memory regions, of the peer and of the requester.
 #include "scene.hpp"
 

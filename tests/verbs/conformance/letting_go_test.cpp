@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // When memory may be reused although a peer is still writing. The library relies on the first two ways to end
 // a call whose buffers are about to be freed.
 #include <algorithm>

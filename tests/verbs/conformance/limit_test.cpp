@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of a queue pair: pieces, inline bytes, depth; and how entries become free.
 #include <cstring>
 

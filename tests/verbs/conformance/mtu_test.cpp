@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The MTU: longer datagrams never arrive; messages of connections are split at the path's MTU, invisibly.
 #include <algorithm>
 

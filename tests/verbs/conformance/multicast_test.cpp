@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Multicast: every attached queue pair of the group gets every datagram, including the sender's own.
 #include <algorithm>
 #include <arpa/inet.h>

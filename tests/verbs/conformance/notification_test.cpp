@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Wake-ups by completions: arming, solicited events, and what raises none.
 #include "beside.hpp"
 #include "scene.hpp"

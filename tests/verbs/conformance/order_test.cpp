@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The order in which requests complete and data appear, and which requests have completions.
 #include <algorithm>
 #include <map>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The peer in a separate process, until it dies.
 #include <cstring>
 #include <numeric>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The number of reads and atomic operations in flight: max_rd_atomic, max_dest_rd_atomic.
 #include <algorithm>
 

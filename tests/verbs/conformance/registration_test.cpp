@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Registration: what is allowed, and overlapping regions.
 #include <sys/mman.h>
 

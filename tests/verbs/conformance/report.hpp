@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The suite's report on a device besides pass and fail: the documented differences seen, and the parts
 // skipped. Printed at the end of the run.
 #pragma once

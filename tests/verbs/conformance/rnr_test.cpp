@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A message without a receive: reliable senders wait and retry, unreliable ones lose it.
 #include <cstring>
 

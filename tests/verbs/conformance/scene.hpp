@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Shared by all topics: connected queue pairs, requests built step by step, completions.
 #pragma once
 

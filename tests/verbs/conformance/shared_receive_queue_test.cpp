@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Receives shared by several queue pairs, and the event when few are left.
 #include "async.hpp"
 #include "datagram.hpp"

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The state machine of queue pairs: for each pair of states and each attribute, whether modify_qp accepts it.
 // This table is ordered by attribute (IBTA 11.2.5.2), those of drivers by transition.
 #include <string>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // UC: undeliverable messages are lost, the sender is not notified, and the connection still works.
 #include <algorithm>
 #include <cstring>

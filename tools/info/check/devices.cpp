@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Settings, and the device that a communicator would use.
 #include <algorithm>
 

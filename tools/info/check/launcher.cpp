@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Checks a launcher by starting two ranks of this program.
 #include <algorithm>
 #include <chrono>

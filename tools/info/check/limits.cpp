@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Limits of the system that ranks run into.
 #include <algorithm>
 #include <cerrno>

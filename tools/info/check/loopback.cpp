@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two ranks of this process over the device that would be chosen.
 #include <chrono>
 #include <cstddef>

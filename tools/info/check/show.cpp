@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Runs the checks, and prints their findings.
 #include <cstdio>
 #include <nlohmann/json.hpp>

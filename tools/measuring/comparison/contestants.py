@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who is compared: a program, how it is launched, and what is kept of its runs."""
 import dataclasses
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the machine is, as far as it matters to whoever compares figures."""
 import os
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The rounds as a picture and as a page, drawn as the results of chorale-bench are."""
 import pathlib
 import statistics

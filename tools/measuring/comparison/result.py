@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a program of the comparison has written, as figures, after a look at whether they can be true."""
 import dataclasses
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a run says in a few lines: rows won, the median ratio, and the rows above a bound."""
 import dataclasses
 import statistics

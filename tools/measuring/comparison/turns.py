@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The measurement: in each round, at each number of ranks and size, all contestants in turns."""
 import collections
 

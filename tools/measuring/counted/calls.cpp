@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of two ranks in one process, whose instructions callgrind counts: tools/measure instructions runs it.
 #include <cstddef>
 #include <cstdlib>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Counts the instructions of calls under callgrind, for the programs that tools/measure instructions and
 // tools/measure layers run.
 #pragma once

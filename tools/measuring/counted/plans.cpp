@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Each call of two ranks in one process plainly, nonblocking and by a plan, whose instructions callgrind
 // counts: tools/measure instructions --plans runs it.
 #include <cstddef>

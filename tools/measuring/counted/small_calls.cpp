@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Calls of 4 bytes of two ranks in one process over rc, whose instructions callgrind counts for each rank:
 // tools/measure layers runs it.
 #include <cstdlib>

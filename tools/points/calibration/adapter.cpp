@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the adapter by bare verbs between ranks 0 and 1.
 #include <algorithm>
 #include <array>

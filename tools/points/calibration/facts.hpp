@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The facts that `chorale-points calibrate` measures: about one host, or between two ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures a host's processor: costs that do not depend on the adapter.
 #include <algorithm>
 #include <array>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures the library's own work for a call and for a message, without the adapter's.
 #include <array>
 #include <cstddef>

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A connection between the two ranks that calibrate, by bare verbs.
 #pragma once
 

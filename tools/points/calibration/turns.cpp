@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Measures processes that share a core in turn.
 #include <atomic>
 #include <cerrno>

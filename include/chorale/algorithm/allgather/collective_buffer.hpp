@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // P4's collective buffer: registered memory in which an allgather collects short blocks.
 #pragma once
 

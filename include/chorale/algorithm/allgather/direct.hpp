@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct allgather: every rank sends to every other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Recursive doubling allgather with a switch from copying to zero copy.
 #pragma once
 

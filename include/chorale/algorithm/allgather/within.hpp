@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Steps of an allgather that move runs of blocks, at the same offsets in every rank's buffer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allreduce: a tree up, a multicast down.
 #pragma once
 

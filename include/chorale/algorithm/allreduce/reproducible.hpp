@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Allreduce with the same bits as a serial loop.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The default allreduce of a communicator.
 #pragma once
 

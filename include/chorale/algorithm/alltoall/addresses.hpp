@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The addresses of all ranks' receive buffers, cached between calls.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct alltoall: RDMA writes with immediate into the receivers' buffers.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The size from which blocks of an alltoall go by zero copy.
 #pragma once
 

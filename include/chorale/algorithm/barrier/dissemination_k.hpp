@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // k-way dissemination barrier.
 #pragma once
 

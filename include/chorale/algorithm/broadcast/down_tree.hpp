@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A broadcast down any tree, the common part of the broadcasts.
 #pragma once
 

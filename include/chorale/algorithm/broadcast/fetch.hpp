@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Broadcast by reads: every rank fetches the message from the root's memory.
 #pragma once
 

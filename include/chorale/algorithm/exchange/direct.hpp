@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Direct exchange: each message goes from its sender to its receiver.
 #pragma once
 

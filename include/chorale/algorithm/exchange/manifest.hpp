@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // How two neighbours describe the messages between them to each other, and detect disagreement.
 #pragma once
 

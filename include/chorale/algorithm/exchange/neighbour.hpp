@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One neighbour of a rank in an exchange: the messages to and from it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // An exchange in which each message is one piece together with its manifest.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of an exchange that go straight into the receiver's buffer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages of an exchange whose bytes are not contiguous.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat gather: every rank sends to the root.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reductions whose long operands are put into memory of the rank that combines them.
 #pragma once
 

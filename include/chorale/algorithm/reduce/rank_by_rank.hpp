@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce for elements that do not fit into a block.
 #pragma once
 

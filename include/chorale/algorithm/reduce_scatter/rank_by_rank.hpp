@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reduce-scatter for elements that do not fit into a block.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scan by shares: each rank scans a share of the elements for all ranks.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Chain scan: from rank to rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Scatter by reads: every rank fetches its block from the root's memory.
 #pragma once
 

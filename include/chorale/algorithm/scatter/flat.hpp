@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Flat scatter: the root sends to every other rank.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The costs of an adapter: of the processor that uses it, and of the messages through it.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A rate, as the time of one byte.
 #pragma once
 

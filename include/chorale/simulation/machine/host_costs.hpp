@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The costs of a host besides its adapter: copies, operators, polling and context switches.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A machine to simulate: its hosts, and the costs of everything on it.
 #pragma once
 

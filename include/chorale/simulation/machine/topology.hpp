@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The topologies that machine files can name.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // A reliable connection to one peer.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which peers a rank is connected with: a sans-I/O state machine, which takes messages and times.
 #pragma once
 
@@ -101,8 +102,8 @@ class connection_table {
   void progress(time_point now);
   /// A message arrived that the peer sends only once it knows that this rank's queue pair can receive.
   void note_heard(int peer);
-  /// Stops opening connections for peers, and agreeing to close them. What this rank has asked to close, peers
-  /// may still close.
+  /// Stops opening connections for peers, and agreeing to close them. Peers may still close what this rank
+  /// has asked them to.
   void end() noexcept;
   /// Closes all open connections without agreement.
   void close_all() noexcept;

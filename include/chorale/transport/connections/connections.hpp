@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The reliable connections of a rank: queue pairs, their completions, and closing.
 #pragma once
 

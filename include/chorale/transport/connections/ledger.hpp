@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One side's count of the traffic on a connection.
 #pragma once
 

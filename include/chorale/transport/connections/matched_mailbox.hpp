@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages and signals over connections by message passing, matched by sender and order.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reliable connections over one device port, with the mechanisms that use them.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Messages and signals over connections by RDMA write, polled in memory.
 #pragma once
 

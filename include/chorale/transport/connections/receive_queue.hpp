@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // The receives of a rank's connections.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Converts a cycle counter to time: much cheaper to read than the system's clock.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Hooks for profilers, per process and per communicator.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Which of many short calls that are alike are observed.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Two paths to each peer, a reliable connection and datagrams, and the switch from one to the other.
 #pragma once
 

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // One-sided and atomic operations emulated over datagrams.
 #pragma once
 

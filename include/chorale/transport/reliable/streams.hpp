@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: Apache-2.0
 // Reliable, ordered packet streams between all ranks, over the datagram port of an endpoint.
 #pragma once
 

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Breaks the library as each patch here does, in a copy of the tree, and shows which seed finds that.
 
     find.py [--seeds N] [--folder DIR] [--jobs J] [PATCH...]
