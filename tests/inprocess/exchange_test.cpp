@@ -14,6 +14,7 @@
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/collectives/guarded_buffer.hpp"
+#include "random_messages.hpp"
 #include "ranks.hpp"
 
 namespace {
@@ -21,6 +22,8 @@ namespace {
 namespace transport = chorale::transport;
 using collectives::guarded_buffer;
 using collectives::wrong;
+using inprocess::message;
+using inprocess::random_messages;
 using inprocess::run_ranks;
 using inprocess::seed;
 
@@ -28,24 +31,6 @@ using inprocess::seed;
   chorale::communicator<transport::rc>, chorale::communicator<transport::ud>, \
       chorale::communicator<transport::ud_rdma>, chorale::communicator<transport::hybrid<2>>
 
-struct message {
-  int from;
-  int to;
-  std::size_t count;
-};
-
-/// Up to four messages per rank between any ranks, including several between the same two and from a rank to
-/// itself: empty, short, of several blocks, and zero copy.
-std::vector<message> random_plan(int ranks, std::mt19937& random) {
-  const auto n = static_cast<unsigned>(ranks);
-  std::vector<message> plan(random() % (4 * n + 1));
-  for (message& m : plan) {
-    m = {static_cast<int>(random() % n), static_cast<int>(random() % n), random() % 100};
-    if (random() % 5 == 0) m.count = 0;
-    if (random() % 4 == 0) m.count = random() % 50'000;
-  }
-  return plan;
-}
 int in_message(std::size_t index, std::size_t i) {
   return static_cast<int>(index * 1'000'003 + i);
 }
@@ -101,7 +86,7 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
       run_ranks<TestType>(size, c, [](auto& comm) {
         std::mt19937 random(static_cast<unsigned>(seed()));
         for (int call = 0; call < 8; ++call) {
-          part mine{random_plan(comm.size(), random), comm.rank()};
+          part mine{random_messages(comm.size(), random), comm.rank()};
           if (call % 2 == 0)
             comm.exchange(mine.sends, mine.takes);
           else
@@ -109,8 +94,8 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
           mine.check();
         }
         // Two at once, awaited in reverse order, followed by another call.
-        part first{random_plan(comm.size(), random), comm.rank()};
-        part second{random_plan(comm.size(), random), comm.rank()};
+        part first{random_messages(comm.size(), random), comm.rank()};
+        part second{random_messages(comm.size(), random), comm.rank()};
         auto a = comm.iexchange(first.sends, first.takes);
         auto b = comm.iexchange(second.sends, second.takes);
         b.wait();

@@ -18,6 +18,7 @@
 #include <chorale/transport/ud_rdma.hpp>
 
 #include "../support/collectives/spread_buffer.hpp"
+#include "random_messages.hpp"
 #include "ranks.hpp"
 
 namespace {
@@ -26,6 +27,8 @@ namespace transport = chorale::transport;
 using chorale::in_place;
 using chorale::root;
 using collectives::spread_buffer;
+using inprocess::message;
+using inprocess::random_messages;
 using inprocess::run_ranks;
 using inprocess::seed;
 
@@ -33,22 +36,6 @@ using inprocess::seed;
   chorale::communicator<transport::rc>, chorale::communicator<transport::ud>, \
       chorale::communicator<transport::ud_rdma>, chorale::communicator<transport::hybrid<2>>
 
-struct message {
-  int from;
-  int to;
-  std::size_t count;
-};
-
-std::vector<message> random_messages(int ranks, std::mt19937& random) {
-  const auto n = static_cast<unsigned>(ranks);
-  std::vector<message> plan(random() % (3 * n + 1));
-  for (message& m : plan) {
-    m = {static_cast<int>(random() % n), static_cast<int>(random() % n), random() % 100};
-    if (random() % 5 == 0) m.count = 0;
-    if (random() % 4 == 0) m.count = random() % 50'000;
-  }
-  return plan;
-}
 template <class T>
 T element_of(std::size_t block, std::size_t i) {
   return static_cast<T>(static_cast<std::uint16_t>(block * 1009 + i * 7 + 1));
