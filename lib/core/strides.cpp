@@ -97,11 +97,11 @@ strides::strides(std::span<const steps> loops, std::size_t block, std::size_t on
 bool strides::is_disjoint() const noexcept {
   if (is_contiguous()) return true;
   std::array<loop, most_dimensions> sorted = loops_;
-  const std::span used{sorted.data(), depth_};
-  std::sort(used.begin(), used.end(),
+  std::sort(sorted.begin(), sorted.end(),
             [](const loop& a, const loop& b) { return magnitude(a.stride) < magnitude(b.stride); });
   std::size_t inside = run_;
-  for (const loop& one : used) {
+  for (const loop& one : sorted) {
+    if (one.count == 0) continue;  // one of those beyond the depth
     if (magnitude(one.stride) < inside) return false;
     inside += magnitude(one.stride) * (one.count - 1);
   }
