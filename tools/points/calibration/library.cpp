@@ -70,7 +70,7 @@ library_facts measure_library(const job& in, const adapter_facts& adapter, const
   library_facts found;
   const double written = message<chorale::transport::rc>(in);
   const double received = message<chorale::transport::rc_send_receive>(in);
-  const auto alone = in.control.split(in.control.rank());
+  auto alone = in.control.split(in.control.rank());
   double value = 1;
   found.call = in.all.max(time_of(2000, [&](int n) {
     for (int i = 0; i < n; ++i) value = alone->allreduce(value, chorale::max);
