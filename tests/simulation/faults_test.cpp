@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdlib>
 #include <functional>
+#include <optional>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -250,11 +251,11 @@ TEMPLATE_TEST_CASE("Without service threads, ranks end communicators in any orde
   c.deadline = 30s;
   const auto all = sim::run(ranks, support::test_machine(ranks), [&](sim::group& g) {
     chorale::communicator<TestType> comm{g, c};
-    auto a = comm.duplicate();
-    auto b = comm.duplicate();
+    std::optional a{comm.duplicate()};
+    std::optional b{comm.duplicate()};
     std::vector<int> values(100, g.rank());
-    a.broadcast(std::span{values}, chorale::root{0});
-    b.broadcast(std::span{values}, chorale::root{1});
+    a->broadcast(std::span{values}, chorale::root{0});
+    b->broadcast(std::span{values}, chorale::root{1});
     if (one_waits) {
       // Rank 0 stays in `a` for answers that the others give only from inside another communicator.
       if (g.rank() == 0) a.reset();
