@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <iostream>
+#include <optional>
 #include <string>
 
 #include <chorale/bootstrap/in_process.hpp>
@@ -142,7 +143,7 @@ bool part_once(shortage::call what, long nth, parted (&all)[ranks]) {
     // Otherwise the following could make a rank fail that is still in that barrier.
     static_cast<void>(group.exchange({}, std::chrono::milliseconds{0}));
     try {
-      std::unique_ptr<Comm> made;
+      std::optional<Comm> made;
       if (group.rank() == unlucky) {
         const shortage::failing armed(what, nth);
         try {
