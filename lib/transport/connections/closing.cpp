@@ -38,11 +38,11 @@ void connections::withdraw() noexcept {
 template <class IsOver>
 void connections::await_each(clock::duration patience, const IsOver& is_over) {
   const auto begin = owner_->liveness().attended_now();
-  const auto& open = table_.open_peers();
+  const auto& still_open = table_.open_peers();
   // From the end, since a peer's agreement takes its connection out of the list.
-  for (std::size_t i = open.size(); i-- > 0;) {
-    if (i >= open.size()) continue;
-    connection& c = *find(open[i]);
+  for (std::size_t i = still_open.size(); i-- > 0;) {
+    if (i >= still_open.size()) continue;
+    connection& c = *find(still_open[i]);
     while (c.qp && works(c.peer) && !is_over(c) && owner_->liveness().attended_now() - begin < patience) {
       owner_->channel().read();
       poll_farewells();
