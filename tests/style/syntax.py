@@ -4,7 +4,7 @@
 
 Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
 built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include; with --changed
-only those that differ from a commit. Prints what the compiler says; exit status 1 if a file does not compile.
+only those that differ from a commit by more than comments. Prints what the compiler says; exit status 1 if a file does not compile.
 """
 import argparse
 import concurrent.futures
@@ -61,9 +61,10 @@ def alone(entries):
 
 
 def changed(commit):
-    """The files that differ between a commit and the working tree."""
-    said = subprocess.run(["git", "diff", "--name-only", "-z", commit], cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
-    return {ROOT / name for name in said.split("\0") if name}
+    """The files that differ between a commit and the working tree by more than lines of comments."""
+    words = ["git", "diff", "--numstat", "--no-renames", "-z", r"-I^\s*//", commit]
+    said = subprocess.run(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
+    return {ROOT / line.split("\t", 2)[2] for line in said.split("\0") if line}
 
 
 def check(entry):
