@@ -36,14 +36,14 @@ void connections::withdraw() noexcept {
 }
 
 template <class IsOver>
-void connections::await_each(clock::duration patience, const IsOver& is_over) {
+void connections::await_each(clock::duration within, const IsOver& is_over) {
   const auto begin = owner_->liveness().attended_now();
-  const auto& still_open = table_.open_peers();
+  const auto& open = table_.open_peers();
   // From the end, since a peer's agreement takes its connection out of the list.
-  for (std::size_t i = still_open.size(); i-- > 0;) {
-    if (i >= still_open.size()) continue;
-    connection& c = *find(still_open[i]);
-    while (c.qp && works(c.peer) && !is_over(c) && owner_->liveness().attended_now() - begin < patience) {
+  for (std::size_t i = open.size(); i-- > 0;) {
+    if (i >= open.size()) continue;
+    connection& c = *find(open[i]);
+    while (c.qp && works(c.peer) && !is_over(c) && owner_->liveness().attended_now() - begin < within) {
       owner_->channel().read();
       poll_farewells();
       if (load_acquire(c.words + mailbox_layout::farewell_offset) != 0) owner_->liveness().leave(c.peer);
