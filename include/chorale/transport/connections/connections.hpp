@@ -184,7 +184,7 @@ class connections final : private connection_port {
   [[nodiscard]] bool admits(int peer) const noexcept override { return user_->admits(peer); }
 
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
-  /// Drives progress until `is_over` for each open, working connection, `within` a time for all of them.
+  /// Drives progress until `is_over` for each open, working connection. `within`: the time for all of them.
   template <class IsOver>
   void await_each(clock::duration within, const IsOver& is_over);
   /// Maps queue pair numbers to connections.
