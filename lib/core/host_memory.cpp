@@ -12,6 +12,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/host_memory.hpp>
 
+#include "pages.hpp"
+
 namespace chorale::detail {
 namespace {
 
@@ -19,7 +21,7 @@ namespace {
 template <class IsGood>
 bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcept {
   if (memory.empty()) return true;
-  static const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t page = page_bytes();
   constexpr std::uintptr_t most = 256;
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data()) / page;
   const auto last = (reinterpret_cast<std::uintptr_t>(memory.data()) + (memory.size() - 1)) / page;

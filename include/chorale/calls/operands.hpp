@@ -118,13 +118,6 @@ output written_spread(std::remove_reference_t<Range>& r, strides& where) {
   }
 }
 
-/// The bytes of an argument that a call writes.
-template <class Range>
-std::size_t bytes_written(std::remove_reference_t<Range>& r) {
-  strides where;
-  return calls::written_spread<Range>(r, where).bytes.size();
-}
-
 template <class In, class Out>
 strided_operands spread(const std::remove_reference_t<In>& in, std::remove_reference_t<Out>& out) {
   strided_operands made;

@@ -8,7 +8,6 @@
 #include <span>
 #include <type_traits>
 #include <utility>
-#include <vector>
 
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/calls/allgather.hpp>

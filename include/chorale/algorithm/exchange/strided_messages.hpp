@@ -13,6 +13,7 @@
 #include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/cache_lines.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/neighbours.hpp>
 
@@ -103,16 +104,13 @@ class packed_messages {
   [[nodiscard]] static std::size_t bytes_to_pack(const Net& net, std::span<const Message> list) noexcept {
     std::size_t bytes = 0;
     for (const Message& message : list)
-      if (is_moved_whole(net, message)) bytes += padded(message.bytes.size());
+      if (is_moved_whole(net, message)) bytes += chorale::in_cache_lines(message.bytes.size());
     return bytes;
-  }
-  /// In whole cache lines, so that what a peer writes is apart from what this rank reads.
-  [[nodiscard]] static constexpr std::size_t padded(std::size_t bytes) noexcept {
-    return (bytes + 63) / 64 * 64;
   }
   [[nodiscard]] std::span<std::byte> room_for(std::size_t bytes) noexcept {
     const auto room = free_.first(bytes);
-    free_ = free_.subspan(padded(bytes));
+    // What a peer writes is in other cache lines than what this rank reads.
+    free_ = free_.subspan(chorale::in_cache_lines(bytes));
     return room;
   }
 
