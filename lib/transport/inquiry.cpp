@@ -152,13 +152,15 @@ void inquiry::judge(int peer, const status_answer& theirs, call_id now) {
 void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
   const std::uint64_t number = peer_calls::mismatched_call(now, seen);
   mismatch_query about{clock::now()};
+  // A mark in this rank's memory can say that the peer has left before its farewell is read, which lists its
+  // calls: only a peer whose farewell has been read says no more.
   const auto next = [&] {
+    channel_->read();
     return about.next(clock::now(),
-                      {peers_->has_answered(peer, number), lives_->is_gone(peer), failures_->has_notice()});
+                      {peers_->has_answered(peer, number), !lives_->listens(peer), failures_->has_notice()});
   };
   for (auto step = next(); step != mismatch_query::step::judge; step = next()) {
     if (step == mismatch_query::step::ask) ask(peer, {number, now.signature, now.what});
-    channel_->read();
     clock::give_way();
   }
   if (!peers_->has_answered(peer, number)) failures_->check();

@@ -18,7 +18,7 @@ class mismatch_query {
   /// What is known about the sender.
   struct facts {
     bool has_answered = false;  ///< it has said what its call of that number is
-    bool is_gone = false;       ///< it has left, or is dead
+    bool is_gone = false;       ///< its farewell has been read, or it is dead
     bool has_failed = false;    ///< a failure notice has arrived: a rank that has failed no longer answers
   };
   enum class step {

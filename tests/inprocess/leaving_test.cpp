@@ -179,6 +179,19 @@ TEMPLATE_TEST_CASE("a message that does not belong here is named though its send
   CHECK(has(failure->what(), "allreduce of 8 bytes"));
 }
 
+TEST_CASE("the farewell of a rank known to have left by its mark in memory is read", "[leaving]") {
+  if (left_out_in_virtual_time("one thread drives all ranks")) return;
+  team all{2, team::patient(), false};
+  all[0].begin({.what = chorale::operation::broadcast, .root = 0, .bytes = 4});
+  all[0].leave();
+  const auto now = all[1].begin({.what = chorale::operation::allreduce, .bytes = 8});
+  all[1].liveness().leave(0);
+  const auto failure = support::error_of([&] { all[1].inquiry().mismatch(0, now); });
+  REQUIRE(failure);
+  INFO(failure->what());
+  CHECK(has(failure->what(), "broadcast of 4 bytes with root 0"));
+}
+
 TEST_CASE("a service thread ends after an event of a destroyed queue", "[leaving]") {
   if (left_out_in_virtual_time("the service is a thread of the test")) return;
   team one{1, team::patient(), false};
