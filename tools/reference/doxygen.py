@@ -17,7 +17,7 @@ from . import conventions, headers
 
 SETTINGS = {
     "PROJECT_NAME": "Chorale", "QUIET": "YES", "GENERATE_LATEX": "NO", "JAVADOC_AUTOBRIEF": "YES", "HAVE_DOT": "NO", "VERBATIM_HEADERS": "NO",
-    "EXCLUDE_SYMBOLS": "chorale::detail chorale::*::detail *::detail::* detail std chorale::transport::*_parts chorale::transport::rc_kind "
+    "EXCLUDE_SYMBOLS": "chorale::calls chorale::calls::* chorale::detail chorale::*::detail *::detail::* detail std chorale::transport::*_parts chorale::transport::rc_kind "
                        "chorale::transport::rc_send_receive_kind",
     "WARN_IF_UNDOCUMENTED": "YES", "WARN_IF_INCOMPLETE_DOC": "NO", "SORT_MEMBER_DOCS": "NO", "MACRO_EXPANSION": "YES", "PREDEFINED": "MPI_VERSION=3", "HIDE_FRIEND_COMPOUNDS": "YES",
     "SHOW_USED_FILES": "NO", "GENERATE_TREEVIEW": "YES",

@@ -13,9 +13,9 @@ sys.path.insert(0, str(ROOT / "tests" / "style"))
 import installed  # noqa: E402
 
 # Headers that come with those: what calls take and give, and the layer over layer of a setting.
-ALSO = ("bench/aligned_floats.hpp", "bench/contestant.hpp", "bench/measure.hpp", "bench/plan.hpp", "bench/statistics.hpp", "core/call.hpp",
-        "core/in_place.hpp", "core/initial.hpp", "core/named.hpp", "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/root.hpp",
-        "core/stall_report.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
+ALSO = ("bench/aligned_floats.hpp", "bench/contestant.hpp", "bench/measure.hpp", "bench/plan.hpp", "bench/statistics.hpp", "calls/parts.hpp",
+        "calls/split.hpp", "calls/window_operand.hpp", "core/blocks.hpp", "core/byte_operator.hpp", "core/call.hpp", "core/elements.hpp", "core/in_place.hpp", "core/initial.hpp", "core/named.hpp",
+        "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/reduction.hpp", "core/root.hpp", "core/stall_report.hpp", "core/strided.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
 # Headers that users name for the sake of others, which have pages of their own: they only put parts together.
 NOT = ("algorithm/allgather/within.hpp", "algorithm/exchange/manifest.hpp", "algorithm/exchange/neighbour.hpp", "algorithm/read_operands.hpp",
        "algorithm/reduce/put_operands.hpp", "algorithm/agreed.hpp", "algorithm/evaluation.hpp", "algorithm/host_slots.hpp", "algorithm/shared_slots.hpp",

@@ -19,14 +19,16 @@ namespace chorale {
 /// The blocks of all ranks, one after the other: `parts[r]` is the block of rank r.
 template <class Element>
 struct parts {
-  std::vector<Element> data;
+  std::vector<Element> data;         ///< the blocks of all ranks, in rank order
   std::vector<std::size_t> counts;   ///< elements of each rank
   std::vector<std::size_t> offsets;  ///< of each rank's block in `data`, in elements
 
+  /// The block of that rank, from 0 to `size() - 1`, which lies in `data`.
   [[nodiscard]] std::span<Element> operator[](int rank) noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);
   }
+  /// The same.
   [[nodiscard]] std::span<const Element> operator[](int rank) const noexcept {
     const auto r = static_cast<std::size_t>(rank);
     return std::span{data}.subspan(offsets[r], counts[r]);

@@ -33,6 +33,7 @@ inline constexpr undefined_color_t undefined_color{};
 struct key {
   std::int64_t value = 0;  ///< ranks with smaller ones come first
   constexpr key() = default;
+  /// Any number; ranks with the same one keep their order.
   constexpr explicit key(std::int64_t number) : value(number) {}
 };
 

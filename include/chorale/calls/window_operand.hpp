@@ -24,6 +24,7 @@ inline constexpr any_rank_t any_rank{};
 
 /// Returns its second operand, `b`; `window::fetch_and_op` with it is an atomic exchange.
 struct replace_t {
+  /// `b`.
   template <class Element>
   constexpr Element operator()(const Element&, const Element& b) const noexcept {
     return b;

@@ -19,8 +19,8 @@ namespace chorale {
 
 /// Bytes [offset, offset + bytes) of a buffer.
 struct extent {
-  std::size_t offset = 0;
-  std::size_t bytes = 0;
+  std::size_t offset = 0;  ///< of the first byte
+  std::size_t bytes = 0;   ///< how many
   friend constexpr bool operator==(const extent&, const extent&) = default;
 };
 
@@ -36,6 +36,7 @@ class block_layout {
     made.bytes_ = bytes;
     return made;
   }
+  /// A block for each rank, in rank order, at these places.
   static block_layout uneven(std::vector<extent> places) {
     block_layout made;
     made.ranks_ = static_cast<int>(places.size());
@@ -43,6 +44,7 @@ class block_layout {
     return made;
   }
 
+  /// Number of blocks.
   [[nodiscard]] int ranks() const noexcept { return ranks_; }
   /// True if the layout is even by definition of the operation, so that all ranks know it.
   [[nodiscard]] bool is_even() const noexcept { return places_ == nullptr; }
@@ -114,6 +116,7 @@ template <class Byte>
 class blocks {
  public:
   blocks() = default;
+  /// All blocks lie within `buffer`, which is not copied.
   blocks(std::span<Byte> buffer, block_layout layout) noexcept
       : buffer_(buffer), layout_(std::move(layout)) {}
 
@@ -138,7 +141,9 @@ class blocks {
     const int before_end = std::min(count, layout_.ranks() - first);
     return {range(first, before_end), range(0, count - before_end)};
   }
+  /// The buffer with all blocks, and what lies between them.
   [[nodiscard]] std::span<Byte> buffer() const noexcept { return buffer_; }
+  /// Where the blocks lie in it.
   [[nodiscard]] const block_layout& layout() const noexcept { return layout_; }
 
  private:

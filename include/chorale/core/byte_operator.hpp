@@ -26,10 +26,13 @@ class byte_operator {
   /// Throws `errc::invalid_argument` if the name or the function is empty.
   byte_operator(std::string_view name, std::function<byte_function> function, bool commutes = false);
 
+  /// Combines `count` elements by the function.
   void operator()(const std::byte* left, std::byte* inout_right, std::size_t count) const;
   /// The tag in the signature of a call, derived from the name as for `chorale::named` operators.
   [[nodiscard]] std::uint32_t tag() const noexcept;
+  /// The name by which ranks compare operators.
   [[nodiscard]] const std::string& name() const noexcept;
+  /// True if operands may be exchanged.
   [[nodiscard]] bool commutes() const noexcept;
 
  private:

@@ -46,6 +46,7 @@ class elements {
       requires std::is_const_v<Byte>
       : bytes_(other.bytes()), size_(other.element_bytes()), type_(other.type()) {}
 
+  /// The bytes of all elements.
   [[nodiscard]] std::span<Byte> bytes() const noexcept { return bytes_; }
   /// Bytes of one element.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return size_; }

@@ -57,6 +57,7 @@ void fold(const void* op, const std::byte* left, const std::byte* right, std::by
 /// specialize this variable.
 template <class Op, class Element>
 inline constexpr bool commutes = detail::says_it_commutes<Op, Element>();
+/// A named operator commutes if the operator in it does.
 template <operator_name Name, class Op, class Element>
 inline constexpr bool commutes<named_operator<Name, Op>, Element> = commutes<Op, Element>;
 
@@ -65,6 +66,7 @@ inline constexpr bool commutes<named_operator<Name, Op>, Element> = commutes<Op,
 /// one indirect call per range of elements.
 class reduction {
  public:
+  /// For elements of a type known at compile time, combined by `op`.
   template <element Element, reduction_operator<Element> Op>
   static reduction of(Op op) {
     using evaluated = detail::evaluated_operator<Op, Element>;
@@ -81,6 +83,7 @@ class reduction {
   /// For elements of `size` bytes each (at least 1), combined by an operator on bytes.
   static reduction of_bytes(byte_operator op, std::size_t size);
 
+  /// Bytes of one element.
   [[nodiscard]] std::size_t element_bytes() const noexcept { return table_->element_bytes; }
   /// The largest multiple of the element size within `bytes`, but at least one element.
   [[nodiscard]] std::size_t whole(std::size_t bytes) const noexcept {
