@@ -24,6 +24,7 @@
 #include <chorale/core/reduction.hpp>
 #include <chorale/core/type_name.hpp>
 #include <chorale/core/version.hpp>
+#include <chorale/core/while_waiting.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/plan.hpp>
 #include <chorale/registered_array.hpp>

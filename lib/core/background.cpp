@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <new>
@@ -135,6 +136,24 @@ bool background::advance_all(attention how) noexcept {
   if (!all.attended_.empty()) all.answer_for_attended();
   all.under_way_ = false;
   return waits;
+}
+
+bool background::drives_others() noexcept {
+  return mine().driven_.functions != 0;
+}
+
+bool background::has_outstanding() noexcept {
+  return mine().driven_.outstanding != 0;
+}
+
+void background::rethrow_failure() {
+  list& all = mine();
+  if (all.driven_.failure && !all.under_way_) [[unlikely]]
+    std::rethrow_exception(std::exchange(all.driven_.failure, nullptr));
+}
+
+background::driven& background::driven_here() noexcept {
+  return mine().driven_;
 }
 
 void background::list::answer_for_attended() noexcept {

@@ -3,6 +3,7 @@
 #include <ctime>
 #include <sched.h>
 
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/uncancellable.hpp>
 
@@ -75,6 +76,13 @@ void clock::sleep_for(duration time) noexcept {
                        static_cast<long>(std::chrono::nanoseconds{time - seconds}.count())};
   const detail::uncancellable ends_first;
   nanosleep(&whole, nullptr);
+}
+
+void backoff::nap() const noexcept {
+  if (background::has_outstanding())
+    clock::give_way();
+  else
+    clock::sleep_for(nap_);
 }
 
 }  // namespace chorale

@@ -6,20 +6,25 @@
 #include <mutex>
 #include <utility>
 
+#include <chorale/core/attention.hpp>
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 
 namespace chorale {
 
-/// As `changed.wait_until(lock, end, is_so)`. In simulated time no other thread could notify this one, so it
-/// polls instead, releasing the lock while it yields.
+/// As `changed.wait_until(lock, end, is_so)`. In simulated time no other thread could notify this one, and a
+/// thread that drives others must not sleep for long: these poll instead, releasing the lock while they
+/// yield.
 template <class Predicate>
 bool wait_until(std::condition_variable& changed, std::unique_lock<std::mutex>& lock, clock::time_point end,
                 Predicate is_so) {
-  if (!clock::is_replaced()) return changed.wait_until(lock, end, std::move(is_so));
+  const bool drives = background::drives_others();
+  if (!clock::is_replaced() && !drives) return changed.wait_until(lock, end, std::move(is_so));
   const auto begin = clock::now();
   for (backoff pace{false}; !is_so(); pace.elapsed(clock::now() - begin)) {
     if (clock::now() >= end) return false;
     lock.unlock();
+    if (drives) background::advance_all(attention::passes);
     static_cast<void>(pace());
     lock.lock();
   }

@@ -5,6 +5,8 @@
 #include <string>
 #include <utility>
 
+#include <chorale/core/attention.hpp>
+#include <chorale/core/background.hpp>
 #include <chorale/core/error.hpp>
 
 namespace chorale::simulation {
@@ -41,7 +43,14 @@ bootstrap::cards meeting::exchange(int rank, std::span<const std::byte> mine,
   const instant end = deadline.count() == 0 ? never : time_->now() + deadline;
   while (number_ == number) {
     refuse_if_alone();
-    if (!time_->wait(settled_, "the others to make their communicators", end) && number_ == number) {
+    instant until = end;
+    if (background::drives_others()) {
+      background::advance_all(attention::passes);
+      if (number_ != number) break;
+      until = std::min(end, time_->now() + std::chrono::microseconds{1});
+    }
+    if (!time_->wait(settled_, "the others to make their communicators", until) && number_ == number &&
+        until == end) {
       const auto missing = static_cast<int>(std::find(here_.begin(), here_.end(), false) - here_.begin());
       throw error(errc::bootstrap_failed,
                   "exchange of a simulation: " + std::to_string(size() - arrived_) + " of " +

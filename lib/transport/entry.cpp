@@ -64,8 +64,8 @@ void occupancy::refuse(operation what) const {
   if (inside_.load(std::memory_order_relaxed) == pthread_self())
     throw error(errc::misuse,
                 fmt::format("{} on rank {}: called from inside another call of the same communicator, by a "
-                            "reduction operator or a stall handler, or after longjmp() out of a call; use "
-                            "another communicator there",
+                            "reduction operator, a stall handler or a function of while_waiting, or after "
+                            "longjmp() out of a call; use another communicator there",
                             call, rank_),
                 {rank_});
   throw error(

@@ -26,6 +26,7 @@ void progress_engine::progress_all() {
   parts_.failed.check();
   // Other ranks may be waiting for calls that this thread has started on other communicators.
   background::advance_all(attention::passes);
+  background::rethrow_failure();
 }
 
 void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& awaited) {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses MPI and Chorale: groups of several MPI communicators, calls of both in turn, errors.
+// A program that uses MPI and Chorale: groups of several MPI communicators, calls of both in turn, errors,
+// ranks that wait for each other in different libraries.
 // The argument is what it tries; it prints one line on rank 0 of MPI_COMM_WORLD if all is right.
 #include <chrono>
 #include <cstdio>
+#include <functional>
 #include <mpi.h>
 #include <optional>
 #include <stdexcept>
@@ -108,6 +110,75 @@ void late() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/// Rank 1 waits in Chorale for rank 0, which waits in `receive` for rank 1 to be in MPI, where it is only by
+/// `drive`. Without that, the deadline of rank 1 ends the deadlock, if there is one: some MPIs progress by
+/// themselves.
+void in_both(bool drives, const std::function<void()>& receive, const std::function<bool()>& drive) {
+  chorale::config c;
+  c.deadline = std::chrono::seconds{drives ? 60 : 2};
+  chorale::communicator<> comm{mpi{MPI_COMM_WORLD}, c};
+  comm.barrier();
+  try {
+    if (comm.rank() == 0) receive();
+    std::optional<chorale::while_waiting> driving;
+    if (comm.rank() == 1 && drives) driving.emplace(drive);
+    comm.barrier();
+    expect(comm.allreduce(1, chorale::sum) == comm.size(), "a wrong sum");
+    if (comm.rank() == 1 && !drives) std::puts("without while_waiting: this MPI progressed by itself");
+  } catch (const chorale::error& e) {
+    expect(!drives, e.what());
+    if (comm.rank() != 1) return;
+    expect(e.code() == chorale::errc::deadline, e.what());
+    std::puts("without while_waiting: a deadlock");
+  }
+}
+
+/// A message that needs its sender to be in MPI.
+void pending_message(bool drives) {
+  std::vector<double> data(1 << 20);
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  if (rank == 1) data.assign(data.size(), 7);
+  const int count = static_cast<int>(data.size());
+  MPI_Request sent = MPI_REQUEST_NULL;
+  if (rank == 1) MPI_Isend(data.data(), count, MPI_DOUBLE, 0, 0, MPI_COMM_WORLD, &sent);
+  in_both(
+      drives, [&] { MPI_Recv(data.data(), count, MPI_DOUBLE, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE); },
+      [&] {
+        int is_over = 0;
+        MPI_Test(&sent, &is_over, MPI_STATUS_IGNORE);
+        return is_over == 0;
+      });
+  MPI_Wait(&sent, MPI_STATUS_IGNORE);
+  if (rank < 2) expect(data.front() == 7 && data.back() == 7, "another message");
+}
+
+/// Memory whose owner has to be in MPI for others to reach it.
+void passive_target(bool drives) {
+  std::vector<double> memory(1 << 18);
+  const std::vector<double> data(memory.size(), 7);
+  const int count = static_cast<int>(data.size());
+  MPI_Win window = MPI_WIN_NULL;
+  MPI_Win_create(memory.data(), static_cast<MPI_Aint>(memory.size() * sizeof(double)), sizeof(double),
+                 MPI_INFO_NULL, MPI_COMM_WORLD, &window);
+  in_both(
+      drives,
+      [&] {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, window);
+        MPI_Accumulate(data.data(), count, MPI_DOUBLE, 1, 0, count, MPI_DOUBLE, MPI_SUM, window);
+        MPI_Win_unlock(1, window);
+      },
+      [&] {
+        int is_there = 0;
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, MPI_STATUS_IGNORE);
+        return true;
+      });
+  int rank = 0;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Win_free(&window);
+  if (rank == 1) expect(memory.front() == 7 && memory.back() == 7, "the sum has not arrived");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -125,6 +196,8 @@ int main(int argc, char** argv) {
     if (what == "turns") in_turn();
     if (what == "refusals") refusals();
     if (what == "late") late();
+    if (what == "message" || what == "message alone") pending_message(what == "message");
+    if (what == "passive" || what == "passive alone") passive_target(what == "passive");
     if (what == "outlives") kept.emplace(mpi{MPI_COMM_WORLD});
     MPI_Finalize();
     if (kept) expect(kept->allreduce(1, chorale::sum) == kept->size(), "a wrong sum after MPI_Finalize");

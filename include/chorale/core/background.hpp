@@ -2,6 +2,7 @@
 // A thread's background work, which progresses while the thread waits for something else.
 #pragma once
 
+#include <exception>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -32,16 +33,33 @@ class background {
   /// calls this at each switch.
   static void replace(list* by) noexcept;
 
+  /// Whether the thread drives anything by `while_waiting`: then it must not sleep without `advance_all`.
+  [[nodiscard]] static bool drives_others() noexcept;
+  /// Whether some of that is outstanding: then no nap follows.
+  [[nodiscard]] static bool has_outstanding() noexcept;
+  /// Throws the exception of a function of `while_waiting`, once. Does nothing inside `advance_all`, where
+  /// it would end the call of another communicator.
+  static void rethrow_failure();
+
  protected:
   background() = default;
   ~background() { delist(); }
   /// Adds this work to the thread's list, unless it is on a list already.
   void enlist() noexcept;
   void delist() noexcept;
+  [[nodiscard]] bool is_enlisted() const noexcept { return place_ != nullptr; }
+  [[nodiscard]] static list& mine() noexcept;
+
+  /// What a thread drives by `while_waiting`.
+  struct driven {
+    int functions = 0;
+    int outstanding = 0;  ///< of these functions
+    std::exception_ptr failure;
+  };
+  [[nodiscard]] static driven& driven_here() noexcept;
 
  private:
   friend class attendance;
-  static list& mine() noexcept;
   /// Must not wait. May be called reentrantly, while a call further up the stack is active. @returns true if
   /// this work waits for ranks that may need this core.
   virtual bool advance(attention how) noexcept = 0;
@@ -86,6 +104,7 @@ class background::list {
   /// Driven next; removing it from the list advances this pointer.
   background* next_ = nullptr;
   bool under_way_ = false;
+  driven driven_;
   std::vector<std::shared_ptr<attendance_state>> attended_;
 };
 

@@ -149,7 +149,8 @@ inline void pause() noexcept {
 
 /// The back-off of a polling loop: it first pauses if each rank has its own core, then yields the core, then
 /// takes short naps, so that a rank that waits for long costs nothing. Spinning before yielding is expensive
-/// when ranks outnumber cores. A nap lasts at most 1/32 of the time waited so far.
+/// when ranks outnumber cores. A nap lasts at most 1/32 of the time waited so far; it only yields while
+/// something that the thread drives by `while_waiting` is outstanding.
 class backoff {
  public:
   /// Never spins in simulated time, where no other rank runs meanwhile.
@@ -165,7 +166,7 @@ class backoff {
       clock::give_way();
       return ++yields_ % 8 == 0;
     }
-    clock::sleep_for(nap_);
+    nap();
     return true;
   }
 
@@ -175,6 +176,8 @@ class backoff {
   }
 
  private:
+  void nap() const noexcept;
+
   static constexpr std::uint32_t spins = 4096;
   static constexpr clock::duration longest_nap = std::chrono::milliseconds{1};
   std::uint32_t spins_left_;
