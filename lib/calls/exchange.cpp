@@ -76,32 +76,6 @@ bool is_plain(int ranks, std::span<const outgoing> sends, std::span<const incomi
   return true;
 }
 
-}  // namespace
-
-std::string fault_of_messages(int ranks, std::span<const outgoing> sends, std::span<const incoming> takes) {
-  if (is_plain(ranks, sends, takes)) return {};
-  std::vector<stretch> all;
-  for (const outgoing& m : sends) {
-    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    add_stretch(all, m, false);
-  }
-  for (const incoming& m : takes) {
-    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    add_stretch(all, m, true);
-  }
-  return fault_of_overlap(std::move(all));
-}
-
-std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes) {
-  const auto has_strides = [](const auto& m) { return !m.where.is_contiguous(); };
-  if (!std::any_of(sends.begin(), sends.end(), has_strides) &&
-      !std::any_of(takes.begin(), takes.end(), has_strides))
-    return {};
-  return "a message has strides, which the algorithm of this communicator does not know (takes_strides): "
-         "copy "
-         "its elements to contiguous memory";
-}
-
 std::string fault_of_memory(std::span<const outgoing> sends, std::span<const incoming> takes) {
   const auto fault_of = [](const auto& m, bool is_written) -> std::string {
     if (m.peer == nobody || m.bytes.empty()) return {};
@@ -116,6 +90,34 @@ std::string fault_of_memory(std::span<const outgoing> sends, std::span<const inc
   for (const incoming& m : takes)
     if (auto fault = fault_of(m, true); !fault.empty()) return fault;
   return {};
+}
+
+}  // namespace
+
+std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes) {
+  const auto has_strides = [](const auto& m) { return !m.where.is_contiguous(); };
+  if (!std::any_of(sends.begin(), sends.end(), has_strides) &&
+      !std::any_of(takes.begin(), takes.end(), has_strides))
+    return {};
+  return "a message has strides, which the algorithm of this communicator does not know (takes_strides): "
+         "copy "
+         "its elements to contiguous memory";
+}
+
+std::string fault_of_messages(int ranks, std::span<const outgoing> sends, std::span<const incoming> takes,
+                              bool looks) {
+  if (is_plain(ranks, sends, takes)) return looks ? fault_of_memory(sends, takes) : std::string{};
+  std::vector<stretch> all;
+  for (const outgoing& m : sends) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    add_stretch(all, m, false);
+  }
+  for (const incoming& m : takes) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    add_stretch(all, m, true);
+  }
+  auto fault = fault_of_overlap(std::move(all));
+  return fault.empty() && looks ? fault_of_memory(sends, takes) : fault;
 }
 
 }  // namespace chorale::calls

@@ -25,7 +25,7 @@ void datagram_port::open(std::uint32_t qkey) {
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {
-  peers_.push_back({qp_number, std::nullopt});
+  peers_.push_back({qp_number, over_->address_of(static_cast<int>(peers_.size())).lid, std::nullopt});
 }
 
 void datagram_port::prepare(int rank) {

@@ -287,11 +287,11 @@ void joining::take_cards(const bootstrap::cards& all) {
     if (!theirs) refuse_card(r, raw);
     is_alike = is_alike && theirs->card.terms == mine_->card.terms && theirs->card.ports == ports.size();
     group_->members->add(*theirs, mine_->card);
-    group_->port->add_peer(theirs->card.qp_number);
     for (std::size_t i = 0; i < std::min(ports.size(), std::size_t{theirs->card.ports}); ++i) {
       if (r != rank_) require_reach(r, i, theirs->address(i));
       ports[i].add_peer(theirs->address(i));
     }
+    group_->port->add_peer(theirs->card.qp_number);
   }
   group_->members->complete();
   group_->port->limit_payload(static_cast<std::size_t>(ports.front().mtu_bytes()));

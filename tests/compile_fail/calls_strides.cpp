@@ -3,7 +3,7 @@
 // expect: the elements of this view with strides cannot be sent as bytes
 // expect: this view with strides is to receive, and its elements are const
 // expect: the elements that this call reads and those that it writes are of different types
-// expect: a view with strides has at most four dimensions
+// expect: a view with strides has at most five dimensions
 #include <array>
 #include <string>
 #include <vector>
@@ -34,13 +34,13 @@ void mistakes(chorale::communicator<>& comm, ints& data, const ints& constant, s
   comm.broadcast(strided{constant, 2, 1, 2});                         // constant
   comm.exchange({}, {chorale::from(0, strided{constant, 2, 1, 2})});  // the same
   comm.alltoall(strided{data, 2, 1, 2}, reals);                       // ints as doubles
-  comm.broadcast(grid<5>{data.data()});                               // five dimensions
+  comm.broadcast(grid<6>{data.data()});                               // six dimensions
 #else
   static_cast<void>(texts);
   comm.gather(strided{constant, 2, 1, 2}, data);
   comm.broadcast(strided{data, 2, 1, 2});
   comm.exchange({}, {chorale::from(0, strided{data, 2, 1, 2})});
   comm.alltoall(strided{reals, 2, 1, 2}, reals);
-  comm.broadcast(grid<4>{data.data()});
+  comm.broadcast(grid<5>{data.data()});
 #endif
 }

@@ -54,16 +54,14 @@ struct messages {
   messages(const Range& r) : list(r) {}  // implicit, to accept any range of messages
 };
 
-/// Describes the fault in the messages of a rank: a peer outside 0..`ranks`-1, a null pointer, or memory that
-/// is written twice or both read and written. Empty if there is none.
+/// Describes the fault in the messages of a rank: a peer outside 0..`ranks`-1, a null pointer, memory that is
+/// written twice or both read and written, or, if it `looks`, memory that this process cannot use. Empty if
+/// there is none.
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
-                                            std::span<const incoming> takes);
+                                            std::span<const incoming> takes, bool looks = false);
 
 /// Describes the fault of messages with strides, for an algorithm that knows none; empty if there are none.
 [[nodiscard]] std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes);
-
-/// Describes messages in memory that this process cannot use; empty if there are none.
-[[nodiscard]] std::string fault_of_memory(std::span<const outgoing> sends, std::span<const incoming> takes);
 
 /// Whether the messages of an algorithm may have strides. The library's may.
 template <class Algorithm>
@@ -76,11 +74,9 @@ inline constexpr bool takes_strides<Algorithm> = Algorithm::takes_strides;
 template <class Caller>
 auto exchange(Caller& on, std::span<const outgoing> sends, std::span<const incoming> takes) {
   calls::or_fail(on.transport(), [&] {
-    std::string fault = calls::fault_of_messages(on.size(), sends, takes);
+    std::string fault = calls::fault_of_messages(on.size(), sends, takes, on.arguments().looks());
     if constexpr (!takes_strides<algorithm_of<operation::exchange, Caller>>)
       if (fault.empty()) fault = calls::fault_of_strides(sends, takes);
-    if (on.arguments().looks() && fault.empty()) [[unlikely]]
-      fault = calls::fault_of_memory(sends, takes);
     if (!fault.empty()) on.arguments().reject(name(operation::exchange), fault);
   });
   return prepared{call{.what = operation::exchange}, [&on, sends, takes](call_id now) {

@@ -49,7 +49,7 @@ class strided {
             std::integral Stride>
   strided(Data&& data, Count count, Block block, Stride stride)
       : strided(data, {steps{count, stride}}, block) {}
-  /// Blocks of `block` elements in nested loops, the outermost first, of which at most four have more than
+  /// Blocks of `block` elements in nested loops, the outermost first, of which at most five have more than
   /// one step. @throws error errc::invalid_argument for more, and as above.
   template <detail::pointer_or_range<Element> Data, std::integral Block = int>
   strided(Data&& data, std::initializer_list<steps> loops, Block block = 1)
@@ -115,7 +115,7 @@ auto as_strided(const View& view) {
     return view;
   } else {
     static_assert(View::rank() <= strides::most_dimensions,
-                  "chorale: a view with strides has at most four dimensions");
+                  "chorale: a view with strides has at most five dimensions");
     std::array<steps, View::rank() + 1> loops{};
     for (std::size_t i = 0; i < View::rank(); ++i)
       loops[i] = {static_cast<std::size_t>(view.extents().extent(i)),

@@ -23,12 +23,12 @@ struct steps {
       : count(static_cast<std::size_t>(how_many)), stride(static_cast<std::ptrdiff_t>(elements)) {}
 };
 
-/// The places of an operand's bytes, relative to its first element: runs of contiguous bytes, in up to four
+/// The places of an operand's bytes, relative to its first element: runs of contiguous bytes, in up to five
 /// nested loops. Contiguous unless made otherwise. The *packed* bytes are these bytes one after the other, in
 /// the order of the loops.
 class strides {
  public:
-  static constexpr std::size_t most_dimensions = 4;  ///< the number of loops, at most
+  static constexpr std::size_t most_dimensions = 5;  ///< the number of loops, at most
 
   /// Contiguous. The other members are not initialized: nothing reads them, and a message without strides
   /// costs no more than one store.

@@ -92,9 +92,10 @@ class datagram_port {
   /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
   [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
                              const ibv_wc& completion) const noexcept {
-    if (completion.src_qp != peers_[static_cast<std::size_t>(rank)].qp_number) [[unlikely]]
+    const peer& from = peers_[static_cast<std::size_t>(rank)];
+    if (completion.src_qp != from.qp_number) [[unlikely]]
       return false;
-    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == over_->address_of(rank).lid;
+    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == from.lid;
     return has_address(rank, datagram);
   }
 
@@ -107,6 +108,7 @@ class datagram_port {
  private:
   struct peer {
     std::uint32_t qp_number = 0;
+    std::uint16_t lid = 0;
     std::optional<verbs::address_handle> path;
   };
 

@@ -18,14 +18,14 @@ namespace collectives {
 /// The numbers of steps of some loops, and the elements of a block, whose product is `count`; at random.
 inline std::vector<std::size_t> random_factors(std::size_t count, std::mt19937& random) {
   std::vector<std::size_t> factors;
-  for (std::size_t prime = 2; count > 1 && factors.size() < 4; ++prime)
-    for (; count % prime == 0 && factors.size() < 4; count /= prime) factors.push_back(prime);
+  for (std::size_t prime = 2; count > 1 && factors.size() < 5; ++prime)
+    for (; count % prime == 0 && factors.size() < 5; count /= prime) factors.push_back(prime);
   factors.push_back(count);
   std::shuffle(factors.begin(), factors.end(), random);
   return factors;
 }
 
-/// `count` elements at random places of a buffer: up to four loops, of which any may have the smallest stride
+/// `count` elements at random places of a buffer: up to five loops, of which any may have the smallest stride
 /// and any may go back.
 template <class T>
 class spread_buffer {
