@@ -38,10 +38,13 @@ void count_calls(Comm& comm, std::size_t bytes, int calls) {
   count(comm, "allgather " + size, calls, [&](int) { comm.allgather(mine, std::span{two}); });
   count(comm, "alltoall " + size, calls,
         [&](int) { comm.alltoall(std::span<const double>{two}, std::span{other}); });
+  const int peer = 1 - comm.rank();
+  count(comm, "exchange " + size, calls, [&](int) {
+    comm.exchange({chorale::to(peer, mine)}, {chorale::from(peer, std::span{other}.first(n))});
+  });
   if constexpr (chorale::window_transport<typename Comm::transport_type>) {
     std::vector<double> memory(n);
     chorale::window w{comm, std::span{memory}};
-    const int peer = 1 - comm.rank();
     count(comm, "put " + size, calls, [&](int) {
       w.put(peer, 0, mine);
       w.flush(peer);
