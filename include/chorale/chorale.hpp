@@ -8,6 +8,10 @@
 #elif !defined(__cpp_exceptions)
 #error "Chorale reports errors by exceptions: compile without -fno-exceptions"
 #else
+#include <version>
+#ifndef __cpp_lib_atomic_ref
+#error "Chorale needs std::atomic_ref, which this standard library lacks: compile with -stdlib=libstdc++"
+#else
 
 // IWYU pragma: begin_exports
 #include <chorale/algorithm/automatic.hpp>
@@ -39,4 +43,5 @@
 #include <chorale/window.hpp>
 // IWYU pragma: end_exports
 
+#endif
 #endif
