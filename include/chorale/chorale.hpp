@@ -17,7 +17,9 @@
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/every_algorithm.hpp>
 #include <chorale/bootstrap/in_process.hpp>
+#include <chorale/bootstrap/launched.hpp>
 #include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/tcp.hpp>
 #include <chorale/calls/split.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/blocks.hpp>

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/launched.hpp>
 #include <chorale/calls/all.hpp>
 #include <chorale/calls/rank_arguments.hpp>
 #include <chorale/core/config.hpp>
@@ -63,10 +63,11 @@ class communicator {
   template <operation What>
   using algorithm_of = typename composed::template algorithm_of<What>;
 
-  /// All ranks of the job that a PMIx launcher started; one rank without a launcher (see `is_singleton()`).
-  /// Collective. @throws error as `bootstrap::pmix` and `verbs::choose`, and if ranks do not match.
+  /// All ranks of the job that a PMIx launcher started; one rank without a launcher (see `is_singleton()`);
+  /// with CHORALE_BOOTSTRAP=tcp the ranks that meet at an address (`bootstrap::tcp`).
+  /// Collective. @throws error as `bootstrap::launched` and `verbs::choose`, and if ranks do not match.
   explicit communicator(const config& settings = config::from_environment())
-      : communicator(bootstrap::pmix{}, settings) {}
+      : communicator(bootstrap::launched{}, settings) {}
 
   /// The ranks of `group`, which is used during construction only. Collective.
   template <bootstrap::group Group>

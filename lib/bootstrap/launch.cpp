@@ -21,6 +21,13 @@ int number(const char* variable) {
   return status == std::errc{} && stop == view.data() + view.size() ? value : 0;
 }
 
+/// WORLD_SIZE where scripts, torchrun or a Kubernetes job have set all that ranks need to meet; else 0.
+int ranks_of_script() {
+  for (const char* variable : {"RANK", "MASTER_ADDR", "MASTER_PORT"})
+    if (std::getenv(variable) == nullptr) return 0;
+  return number("WORLD_SIZE");
+}
+
 }  // namespace
 
 launch inspect_launch() {
@@ -37,6 +44,14 @@ launch inspect_launch() {
     l.launcher = "Slurm srun";
     const int tasks = number("SLURM_STEP_NUM_TASKS");
     l.ranks = tasks > 0 ? tasks : 1;
+  } else if (const int all = ranks_of_script(); all > 1 && !l.pmix) {
+    l.launcher = "RANK and WORLD_SIZE";
+    l.ranks = all;
+    l.explanation = fmt::format(
+        "RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say that this is one of {} processes: set "
+        "CHORALE_BOOTSTRAP=tcp, and they are one job; or unset them, for a program of its own",
+        all);
+    return l;
   } else if (l.pmix) {
     l.launcher = "a PMIx launcher";
     l.ranks = 0;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <unistd.h>
@@ -25,6 +23,7 @@
 #include "../core/streams_reserved.hpp"
 #include "../core/system_files.hpp"
 #include "../core/timed_wait.hpp"
+#include "expected_ranks.hpp"
 #include "rank_claim.hpp"
 
 #ifdef CHORALE_HAVE_PMIX
@@ -71,23 +70,6 @@ struct pmix::session {
   std::vector<neighbour> neighbours_;
 #endif
 };
-
-namespace {
-
-int expected_ranks() {
-  const char* text = std::getenv("CHORALE_RANKS");
-  if (text == nullptr) return 0;
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, status] = std::from_chars(text, end, value);
-  if (status != std::errc{} || stop != end || value < 1)
-    throw error(errc::invalid_environment,
-                fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up",
-                            printable(text)));
-  return value;
-}
-
-}  // namespace
 
 pmix::session::session() {
   const launch how = inspect_launch();

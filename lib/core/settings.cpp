@@ -287,6 +287,14 @@ std::vector<setting> make_settings() {
              "1: rank 0 says on standard error which algorithms it chooses, and why"),
       elsewhere("CHORALE_RANKS", "1 and up", "any number",
                 "number of ranks that there must be; another one is an error"),
+      elsewhere(
+          "CHORALE_BOOTSTRAP", "auto or tcp", "auto",
+          "how the ranks of a communicator without a group are found: by PMIx, else one rank; tcp: they meet "
+          "as RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say"),
+      elsewhere("CHORALE_TCP_PORT", "1 to 65535", "that of MASTER_PORT",
+                "bootstrap::tcp: the port at which rank 0 listens; the same for all ranks"),
+      elsewhere("CHORALE_TCP_SECRET", "any text", "none",
+                "bootstrap::tcp: what only ranks of this job know; the same for all ranks"),
       choice("CHORALE_SERVICE", "service", &config::service,
              {{"event", service_policy::event},
               {"polling", service_policy::polling},

@@ -39,6 +39,7 @@ RULES = [
         "lib/core/timed_wait.hpp": "it is where condition variables are waited for",
         "lib/core/host_memory.cpp": "futexes that it never waits for: the kernel only touches their memory",
         "lib/verbs/failure.cpp": "poll(2) on the file of a device, whose other end is a kernel or another process",
+        "lib/bootstrap/tcp_sockets.cpp": "poll(2) on sockets, whose other ends are other processes",
         "lib/soft/service_thread.cpp": "epoll_wait of a thread that the device starts, which no simulation runs",
         "lib/transport/service.cpp": "poll(2) of the service thread on the event pipe of a device",
         "lib/transport/unmap_monitor.cpp": "poll(2) of a thread that reads what the kernel reports of unmapped pages",

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/launched.hpp>
 
 #include "../../lib/core/printable.hpp"
 #include "floor.hpp"
@@ -27,7 +27,7 @@ int run(const bench::program_options& o, bool with_floor) {
       else
         about.emplace_back("floor", "not measured: " + floor->reason());
     };
-  return run_rank(o, here, bench::any_group{chorale::bootstrap::pmix{}});
+  return run_rank(o, here, bench::any_group{chorale::bootstrap::launched{}});
 }
 
 }  // namespace

@@ -13,6 +13,8 @@ std::vector<setting> gather_settings() {
   for (const auto& variable : chorale::environment_variables()) {
     const std::string name{variable.name};
     const char* set = std::getenv(name.c_str());
+    // Reports are sent to others.
+    if (set != nullptr && name.ends_with("_SECRET")) set = "(not shown)";
     all.push_back({name, set != nullptr ? chorale::printable(set) : std::string{variable.initially},
                    set != nullptr, std::string{variable.accepts}, std::string{variable.meaning}});
   }

@@ -13,7 +13,7 @@
 
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/bootstrap/in_process.hpp>
-#include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/launched.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/model/resources.hpp>
 #include <chorale/transport/hybrid.hpp>
@@ -102,7 +102,7 @@ void show_resources(std::vector<int> sizes, const std::string& json) {
   settings.blocks = settings.least_blocks();
   constexpr int mtu = 4096;
   // Under a launcher the processes of the job are the ranks, and their number is the only group size.
-  chorale::bootstrap::pmix launch;
+  chorale::bootstrap::launched launch;
   const bool launched = launch.size() > 1;
   if (launched) sizes = {launch.size()};
   const bool prints = !launched || launch.rank() == 0;

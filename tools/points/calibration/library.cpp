@@ -6,7 +6,7 @@
 #include <span>
 #include <stdexcept>
 
-#include <chorale/bootstrap/pmix.hpp>
+#include <chorale/bootstrap/launched.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
@@ -31,7 +31,7 @@ chorale::task<> to_and_fro(Net& net, chorale::call_id now, int rounds) {
 /// A message of 8 bytes through the library.
 template <class Net>
 double message(const job& in, chorale::wait_policy wait = chorale::wait_policy::automatic) {
-  chorale::bootstrap::pmix group;
+  chorale::bootstrap::launched group;
   chorale::config settings = chorale::config::from_environment();
   settings.wait = wait;
   Net net{group, settings};

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "tcp_environment.hpp"
+
+#include <charconv>
+#include <cstdlib>
+#include <limits>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include <chorale/bootstrap/tcp.hpp>
+#include <chorale/core/config.hpp>
+#include <chorale/core/error.hpp>
+
+#include "../core/printable.hpp"
+#include "tcp_sockets.hpp"
+
+namespace chorale::bootstrap {
+namespace {
+
+constexpr int last_port = 65535;
+
+const char* needed(const char* variable) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr || *text == '\0')
+    throw error(
+        errc::invalid_environment,
+        fmt::format(
+            "bootstrap::tcp needs {}, which is not set: each rank has RANK, its number, from 0; all have "
+            "the same WORLD_SIZE, their number, MASTER_ADDR, the host of rank 0, and MASTER_PORT, a "
+            "free port there",
+            variable));
+  return text;
+}
+
+int number_of(const char* variable, int lowest, int highest) {
+  const std::string_view text{needed(variable)};
+  int value = 0;
+  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || stop != text.data() + text.size() || value < lowest || value > highest)
+    throw error(errc::invalid_environment, fmt::format("{}='{}' cannot be used: it accepts {} to {}",
+                                                       variable, printable(text), lowest, highest));
+  return value;
+}
+
+int port_of_environment() {
+  if (std::getenv("CHORALE_TCP_PORT") != nullptr) return number_of("CHORALE_TCP_PORT", 1, last_port);
+  const int port = number_of("MASTER_PORT", 1, last_port);
+  const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
+  if (agent == nullptr || std::string_view{agent} != "True") return port;
+  return port == last_port ? port - 1 : port + 1;
+}
+
+}  // namespace
+
+tcp_environment tcp_environment::read() {
+  constexpr int most = std::numeric_limits<int>::max();
+  tcp_environment found;
+  found.size = number_of("WORLD_SIZE", 1, most);
+  found.rank = number_of("RANK", 0, found.size - 1);
+  found.address = tcp_place{needed("MASTER_ADDR"), static_cast<std::uint16_t>(port_of_environment())}.text();
+  return found;
+}
+
+tcp_options tcp_options::from_environment() {
+  tcp_options options;
+  if (const char* secret = std::getenv("CHORALE_TCP_SECRET")) options.secret = secret;
+  if (const auto deadline = config::from_environment().deadline; deadline.count() != 0)
+    options.deadline = deadline;
+  return options;
+}
+
+}  // namespace chorale::bootstrap

@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Jobs without a launcher: a process for each rank, which gets RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT. Usage: tcp_jobs.py RANKS COLLECTIVES
+
+RANKS is the program tcp_ranks.cpp, COLLECTIVES tests/multirank/collectives.cpp.
+"""
+import os
+import pathlib
+import random
+import secrets
+import signal
+import socket
+import subprocess
+import sys
+import time
+import unittest
+
+RANKS = COLLECTIVES = ""
+LIMIT = 300
+
+
+def free_port():
+    """A port below those that the system chooses by itself, at which nobody listens."""
+    while True:
+        port = random.SystemRandom().randrange(10000, 30000)
+        with socket.socket() as one:
+            try:
+                one.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+
+
+def environment(**more):
+    """Without what launchers and other tests have set."""
+    left = {name: value for name, value in os.environ.items()
+            if not name.startswith(("CHORALE_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"))}
+    return {**left, "CHORALE_DEVICE": "soft0", "CHORALE_BOOTSTRAP": "tcp", "CHORALE_DEADLINE_MS": "120000", "CHORALE_TCP_SECRET": secrets.token_hex(16),
+            **more}
+
+
+class Job:
+    """Its ranks, which end with it."""
+
+    def __init__(self, size, *words, **more):
+        self.words, self.size, self.ranks = [str(word) for word in words], size, []
+        self.variables = environment(**{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), **more})
+
+    def start(self, rank, **more):
+        variables = {name: value for name, value in {**self.variables, "RANK": str(rank), "WORLD_SIZE": str(self.size), **more}.items() if value is not None}
+        self.ranks.append(subprocess.Popen(self.words, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                           errors="replace", text=True))
+        return self.ranks[-1]
+
+    def start_all(self):
+        for rank in random.sample(range(self.size), self.size):
+            self.start(rank)
+        return self
+
+    def ends(self):
+        """(exit status, output) of each, in the order in which they were started."""
+        return [(one.communicate(timeout=LIMIT)[0], one.returncode)[::-1] for one in self.ranks]
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for one in self.ranks:
+            one.kill()
+            one.communicate()
+
+
+class Case(unittest.TestCase):
+    def all_right(self, job):
+        for status, output in job.ends():
+            self.assertEqual(status, 0, output)
+
+
+class Collectives(Case):
+    """Every collective, over what met by addresses."""
+
+    def test_sizes(self):
+        for size in (1, 2, 3, 5, 7):
+            with self.subTest(size=size), Job(size, COLLECTIVES, "--largest", "4096", CHORALE_TEST_BUDGET="0.2") as job:
+                self.all_right(job.start_all())
+
+
+class Many(Case):
+    """More ranks than cores."""
+
+    def test_sizes(self):
+        for size in (1, 2, 3, 5, 7, 13, 17, 33):
+            with self.subTest(size=size), Job(size, RANKS) as job:
+                ends = job.start_all().ends()
+                for status, output in ends:
+                    self.assertEqual(status, 0, output)
+                self.assertEqual(sorted(output for _, output in ends), sorted(f"rank {rank} of {size}: all right\n" for rank in range(size)))
+
+
+class Meeting(Case):
+    """How ranks meet, and what they are told where they do not."""
+
+    def test_as_torchrun(self):
+        """Whose agent listens at MASTER_PORT."""
+        with Job(4, RANKS, TORCHELASTIC_USE_AGENT_STORE="True", MASTER_ADDR="localhost") as job, socket.socket(socket.AF_INET) as agent:
+            agent.bind(("127.0.0.1", int(job.variables["MASTER_PORT"])))
+            agent.listen()
+            for rank in range(4):
+                job.start(rank, LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE="4", GROUP_RANK="0")
+            self.all_right(job)
+
+    def test_rank_0_last(self):
+        with Job(3, RANKS) as job:
+            for rank in (2, 1):
+                job.start(rank)
+            time.sleep(0.7)
+            job.start(0)
+            self.all_right(job)
+
+    def test_other_port(self):
+        with Job(2, RANKS, MASTER_PORT="1", CHORALE_TCP_PORT=str(free_port())) as job:
+            self.all_right(job.start_all())
+
+    def test_killed(self):
+        """While the others wait for a rank that is not there yet."""
+        for victim in (0, 1):
+            with self.subTest(victim=victim), Job(4, RANKS, "says", CHORALE_DEADLINE_MS="20000") as job:
+                ranks = [job.start(rank) for rank in range(3)]
+                for one in ranks:
+                    self.assertEqual(one.stdout.readline(), "begins\n")
+                time.sleep(0.5)
+                ranks[victim].kill()
+                for rank in {0, 1, 2} - {victim}:
+                    output, _ = ranks[rank].communicate(timeout=LIMIT)
+                    # On a busy machine a rank may be killed before it has joined: then the others wait for it in vain.
+                    self.assertRegex(output, "ended, or was killed, before all ranks had come|have not come|still waits for the rank that listens")
+                    self.assertEqual(ranks[rank].returncode, 1)
+
+    def test_killed_later(self):
+        with Job(3, RANKS, "kills") as job:
+            outputs = [output for status, output in job.start_all().ends() if status != -signal.SIGKILL]
+            self.assertEqual(len(outputs), 2)
+            for output in outputs:
+                self.assertIn("rank 1", output)
+                self.assertIn("has ended, or was killed", output)
+
+    def test_late(self):
+        with Job(3, RANKS, CHORALE_DEADLINE_MS="700") as job:
+            job.start(0)
+            job.start(2)
+            for status, output in job.ends():
+                self.assertEqual(status, 1)
+                self.assertIn("rank 1 of 3 has not come", output)
+
+    def test_mistakes(self):
+        for wrong, expected in (({"RANK": "0"}, "two processes say that they are rank 0|Address already in use"), ({"WORLD_SIZE": "3"}, "WORLD_SIZE"),
+                                ({"CHORALE_TCP_SECRET": "guessed"}, "its secret is another one"), ({"RANK": "2"}, "RANK='2' cannot be used: it accepts 0 to 1"),
+                                ({"RANK": "one"}, "RANK='one'"), ({"MASTER_ADDR": None}, "needs MASTER_ADDR"), ({"MASTER_PORT": "70000"}, "MASTER_PORT='70000'"),
+                                ({"MASTER_ADDR": "no-such-host.invalid"}, "'no-such-host.invalid' does not resolve"), ({"CHORALE_RANKS": "3"}, "CHORALE_RANKS expects 3"),
+                                ({"CHORALE_BOOTSTRAP": "udp"}, "it accepts auto or tcp"),
+                                ({"CHORALE_BOOTSTRAP": None}, "set CHORALE_BOOTSTRAP=tcp")):
+            with self.subTest(wrong=wrong), Job(2, RANKS, CHORALE_DEADLINE_MS="2000") as job:
+                job.start(0)
+                one = job.start(1, **wrong)
+                output, _ = one.communicate(timeout=LIMIT)
+                self.assertEqual(one.returncode, 1, output)
+                self.assertRegex(output, expected)
+
+
+if __name__ == "__main__":
+    RANKS, COLLECTIVES = sys.argv[1:3]
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of a job without a launcher: several communicators, a sum of each. "says": says when it begins.
+// "kills": rank 1 ends by a signal between two communicators.
+#include <csignal>
+#include <cstdio>
+#include <exception>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <unistd.h>
+#include <vector>
+
+#include <chorale/chorale.hpp>
+
+namespace {
+
+template <class Communicator>
+void compare(Communicator& comm) {
+  const int size = comm.size();
+  std::vector<long> all(1000);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = comm.rank() + static_cast<long>(i);
+  comm.allreduce(chorale::in_place, all, chorale::sum);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (all[i] != size * (size - 1) / 2 + size * static_cast<long>(i))
+      throw std::runtime_error("a wrong sum");
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const std::string_view what = count > 1 ? words[1] : "";
+  try {
+    if (what == "says") {
+      std::puts("begins");
+      std::fflush(stdout);
+    }
+    chorale::communicator<> first;
+    compare(first);
+    if (first.hosts().count() != 1 || first.is_singleton())
+      throw std::runtime_error("not the ranks of one host");
+    if (what == "kills" && first.rank() == 1) ::raise(SIGKILL);
+    chorale::communicator<chorale::transport::ud> second;
+    compare(second);
+    auto half = first.split(first.rank() % 2);
+    compare(*half);
+    std::printf("rank %d of %d: all right\n", first.rank(), first.size());
+    return 0;
+  } catch (const std::exception& e) {
+    std::printf("%s\n", e.what());
+    return 1;
+  }
+}
