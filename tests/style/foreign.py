@@ -18,7 +18,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from markdown_blocks import blocks  # noqa: E402
 
 # What any Debian has.
-ANYWHERE = {"bash", "cat", "cp", "echo", "env", "for", "grep", "kill", "ls", "lscpu", "mkdir", "rm", "sed", "setpriv", "setsid", "sh", "sleep", "test", "touch", "true", "ulimit", "unshare",
+ANYWHERE = {"bash", "cat", "cp", "echo", "env", "export", "for", "grep", "kill", "ls", "lscpu", "mkdir", "rm", "sed", "setpriv", "setsid", "sh", "sleep", "test", "touch", "true", "ulimit", "unshare",
             "wait"}
 PROGRAMS = {
     "c++": "g++", "c++filt": "g++", "g++": "g++", "nm": "g++", "objdump": "g++", "readelf": "g++",
