@@ -44,8 +44,8 @@ class entry final : public contestant {
  public:
   static constexpr auto what = Algorithm::implements;
 
-  explicit entry(buffers& memory)
-      : contestant(chorale::name(what), chorale::type_name<Algorithm>(), Transport::name), memory_(memory) {}
+  entry(const std::string& shown_name, buffers& memory)
+      : contestant(chorale::name(what), shown_name, Transport::name), memory_(memory) {}
 
   void meet() override { comm_.barrier(); }
   double run(std::size_t bytes, int calls) override {
@@ -84,9 +84,32 @@ inline void print(const std::vector<row>& rows) {
   std::fflush(stdout);
 }
 
+/// The name of a type among `all`, without the mark of one that has no namespace, unless another has that
+/// name.
+inline std::string shown_name(std::string name, const std::vector<std::string>& all) {
+  if (name.starts_with("::") && std::find(all.begin(), all.end(), name.substr(2)) == all.end())
+    name.erase(0, 2);
+  return name;
+}
+
 template <class Transport, class Algorithm, class List>
-void enter_if_algorithm(buffers& memory, List& all) {
-  if constexpr (algorithm<Algorithm>) all.push_back(std::make_unique<entry<Transport, Algorithm>>(memory));
+void enter_if_algorithm(const std::vector<std::string>& names, buffers& memory, List& all) {
+  if constexpr (algorithm<Algorithm>)
+    all.push_back(std::make_unique<entry<Transport, Algorithm>>(
+        detail::shown_name(chorale::type_name<Algorithm>(), names), memory));
+}
+
+/// @throws std::invalid_argument if a size of the command line would be measured as another one.
+inline void require_measurable(const std::string& operation, const limits& limit) {
+  if (operation == "barrier") return;
+  for (const std::size_t bytes : limit.sizes) {
+    limits one;
+    one.sizes = {bytes};
+    if (bench::sizes_of(operation, one) != one.sizes)
+      throw std::invalid_argument(
+          fmt::format("--sizes: {} is measured with floats, of {} bytes each: {} is no multiple of that",
+                      operation, sizeof(float), bytes));
+  }
 }
 
 }  // namespace detail
@@ -123,7 +146,8 @@ std::vector<row> measure_algorithms(const limits& limit, bool check, Show&& show
   const std::size_t largest = sizes.empty() ? 0 : *std::max_element(sizes.begin(), sizes.end());
   buffers memory{std::max(largest, sizeof(float)), all.size()};
   std::vector<std::unique_ptr<contestant>> made;
-  (detail::enter_if_algorithm<transport, Policies>(memory, made), ...);
+  const std::vector<std::string> names{chorale::type_name<Policies>()...};
+  (detail::enter_if_algorithm<transport, Policies>(names, memory, made), ...);
   std::vector<contestant*> field;
   for (const auto& one : made) field.push_back(one.get());
 
@@ -164,9 +188,7 @@ int compare(int argc, char** argv) {
     command_line given;
     try {
       given = parse(argc, argv);
-      if (sizes_of(chorale::name(What), given.limit).empty())
-        throw std::invalid_argument(
-            fmt::format("--sizes: {} is measured with floats, of 4 bytes at least", chorale::name(What)));
+      detail::require_measurable(chorale::name(What), given.limit);
     } catch (const std::invalid_argument& mistake) {
       if (rank == 0)
         fmt::print(stderr, "{}: {}\n", chorale::detail::printable_text(argv[0]),

@@ -29,6 +29,9 @@ struct ring : allreduce::ring {};
 
 }  // namespace mine
 
+struct ring3 : allreduce::ring {};
+struct ring : allreduce::ring {};
+
 namespace {
 
 int failures = 0;
@@ -95,10 +98,14 @@ void run() {
   const std::vector<std::string> once{"mine::off_by_a_bit", "mine::ring", "ring"};
   expect(std::vector(names.begin(), names.begin() + 3) == once, "the names tell the algorithms apart");
 
+  const auto at_large = rows<operation::allreduce, ::ring3, ::ring, allreduce::ring>();
+  expect(at_large[0].algorithm == "ring3", "one without a namespace has its own name");
+  expect(at_large[1].algorithm == "::ring" && at_large[2].algorithm == "ring", "unless another has it");
+
   const std::vector<std::string> brief_options{"--sizes", "8,1KiB", "--samples=3", "--budget", "0.001"};
   expect(status<mine::ring, allreduce::ring>(brief_options) == 0, "status 0 if all is right");
   expect(status<mine::off_by_a_bit, mine::ring>(brief_options) == 1, "status 1 if something is wrong");
-  for (const char* mistake : {"--size", "--sizes=8x", "--sizes=", "--sizes=3", "--sizes=1,",
+  for (const char* mistake : {"--size", "--sizes=8x", "--sizes=", "--sizes=3", "--sizes=8,1001", "--sizes=1,",
                               "--sizes=99999999G", "--budget=nan", "--samples=0", "--samples", "8"})
     expect(status<mine::ring>({mistake}) == 2, fmt::format("status 2 for {}", mistake));
   expect(status<mine::ring>({"--help"}) == 0, "status 0 for --help");

@@ -37,6 +37,6 @@ def page(all_results):
                                 finalize=lambda value: printable(value) if type(value) is str else value)  # pylint: disable=unidiomatic-typecheck
     return places.from_string(pkgutil.get_data("plots", "report.html").decode()).render(
         results=all_results, strips=strips, sizes=sorted({mark.bytes for strip in strips for mark in strip.marks}), bars=results.bars_of(all_results),
-        times=results.TIMES, digits=digits, size_text=results.size_text, bandwidth=results.bandwidth,
+        cautions=results.cautions_of, times=results.TIMES, digits=digits, size_text=results.size_text, bandwidth=results.bandwidth,
         text=lambda value: value if isinstance(value, str) else json.dumps(value),
         picture=lambda strip, prefix: jinja2.utils.markupsafe.Markup(inlined(curves.svg([], [strip]), prefix))) + "\n"

@@ -2,12 +2,15 @@
 """Results as chorale-bench, chorale-sim, mpi-peers and tools/measure compare write them: read, and sorted into the curves that are drawn of them."""
 import dataclasses
 import math
+import re
 
 from plots.gnuplot import Failed
 
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 TEXTS = ("operation", "algorithm", "transport")
 COUNTS = ("bytes", "samples", "calls")
+# Fewer say little of percentiles.
+FEW_SAMPLES = 10
 TIMES = ("median", "p10", "p90", "p99", "min", "max", "wall")
 
 
@@ -131,6 +134,25 @@ def strips_of(results):
             places.setdefault((row.get("set_up", ""), row["operation"], result["ranks"]), []).append((result, row))
     return [strip_of(f"{set_up}{': ' if set_up else ''}{operation}, {ranks} {'rank' if ranks == 1 else 'ranks'}", rows)
             for (set_up, operation, ranks), rows in places.items()]
+
+
+def number_in(text):
+    """The first number of a fact, such as 2 of "2 of 4"; 0 if there is none."""
+    found = re.match(r"\d+(\.\d+)?", text if isinstance(text, str) else "")
+    return float(found[0]) if found else 0
+
+
+def cautions_of(result):
+    """Why the fastest of a result may be so by chance: what else ran, and rows of few samples."""
+    found = []
+    load = max(number_in(facts.get(name)) for facts in (result["about"], result["machine"], result["run"]) for name in ("load before", "load at the end"))
+    # Each rank counts as one while it waits for the others.
+    if load > result["ranks"] + 1:
+        found.append(f"The load was {load:.4g} with {result['ranks']} ranks: other programs ran meanwhile.")
+    few = [row["samples"] for row in result["rows"] if row["samples"] < FEW_SAMPLES]
+    if few:
+        found.append(f"{len(few)} of {len(result['rows'])} figures are of fewer than {FEW_SAMPLES} samples, the least of {min(few)}.")
+    return found
 
 
 def bars_of(results):

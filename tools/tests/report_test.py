@@ -91,6 +91,17 @@ class Report(Made):
         self.assertIn("1 results were WRONG.", page.texts)
         self.assertIn("MB/s (size / time)", page.texts)
 
+    def test_cautions(self):
+        """What makes the fastest of a result doubtful stands with the run, and nothing else does."""
+        some = [row("barrier", "x", 0, 1, samples=5), row("barrier", "y", 0, 1, samples=10)]
+        doubtful = {**result(*some, ranks=2), "machine": {"cores": "2 of 2"}, "run": {"load at the end": "24.07 (mean of a minute)"}}
+        sound = {**result(some[1], ranks=2), "run": {"load at the end": "2.90 (mean of a minute)"}}
+        for document, expected in ((doubtful, ["The load was 24.07 with 2 ranks: other programs ran meanwhile.",
+                                               "1 of 2 figures are of fewer than 10 samples, the least of 5."]), (sound, [])):
+            page = self.page(document)
+            self.whole(page)
+            self.assertEqual([text for text in page.texts if "may be chance" in text], [f"{caution} Which is the fastest may be chance." for caution in expected])
+
     def test_names_that_would_be_tags(self):
         """Nothing that a file says becomes part of the page but as text."""
         name = "\"><script>alert('x')</script> id='y href='#z"
