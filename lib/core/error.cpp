@@ -23,7 +23,7 @@ const char* text_of(errc code) noexcept {
     case errc::no_launcher:
       return "not started by a PMIx launcher";
     case errc::bootstrap_failed:
-      return "exchange through the launcher failed";
+      return "exchange before joining failed";
     case errc::verbs_failed:
       return "verbs call failed";
     case errc::completion_failed:
