@@ -24,8 +24,10 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// How often a waiting rank gives other communicators of its thread their turn.
+/// How often a waiting rank gives other communicators of its thread their turn, and what a program drives by
+/// `while_waiting`.
 constexpr std::chrono::milliseconds turn{50};
+constexpr std::chrono::milliseconds turn_of_others{1};
 /// For the root to say who is late.
 constexpr std::chrono::milliseconds answer_time{1000};
 
@@ -152,8 +154,9 @@ class tcp::meeting {
                      "(CHORALE_STALL_MS)\n",
                      mine_.rank, static_cast<double>(waited.count()) / 1000, end.awaited());
       }
+      const auto longest = background::drives_others() ? turn_of_others : turn;
       const auto left =
-          deadline.count() == 0 ? turn : std::clamp(limit - waited, std::chrono::milliseconds{1}, turn);
+          deadline.count() == 0 ? longest : std::clamp(limit - waited, std::chrono::milliseconds{1}, longest);
       end.step(left);
       background::advance_all(attention::passes);
     }
