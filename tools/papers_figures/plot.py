@@ -1,9 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure as SVG, by gnuplot, where that is installed."""
+import math
+import re
+
 from papers_figures import report
-from plots import gnuplot
+from plots import gnuplot, results
 
 HOW = f"{gnuplot.MISSING}: the CSV is written, the plot is not"
+MOST_CURVES = 6  # in a panel
+COLUMNS = 2
+# Pixels.
+WIDTH = 640
+PANEL = 400
+PANEL_HEIGHT = 280
+KEY_LINE = 16
+TITLE = 26
+UNITS = {"us": "µs"}
 
 
 def can():
@@ -11,47 +23,109 @@ def can():
     return gnuplot.can()
 
 
-def script(figure, results):
-    """What gnuplot is told, as lines; None if there is nothing to draw."""
-    rows = [row for row in report.shown_rows(figure, results)
-            if figure.x in dict(row.at) and (not figure.drawn or row.contestant in figure.drawn)]
+def series_of(rows, x):
+    """{(contestant, the rest of the point): [(place on the axis, row)]}."""
     series = {}
     for row in rows:
-        rest = tuple((name, value) for name, value in row.at if name != figure.x)
-        series.setdefault((row.contestant, rest), []).append((dict(row.at)[figure.x], row))
-    if not series:
-        return None
-    varying = {name for _, rest in series for name, _ in rest
-               if len({dict(other).get(name) for _, other in series}) > 1}
-    units = sorted({row.unit for row in rows})
-    lines = [*gnuplot.head(640, 340 + 14 * len(series)), f"set title {gnuplot.quoted(f'{figure.name}: {figure.title}')}",
-             f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))} offset 0,0.4", f"set ylabel {gnuplot.quoted('/'.join(units))}",
-             "set key below", "set clip one",
-             gnuplot.GRID, "set offsets 0, 0, graph 0.05, 0"]
-    places = sorted({x for points in series.values() for x, _ in points})
+        rest = tuple((name, value) for name, value in row.at if name != x)
+        series.setdefault((row.contestant, rest), []).append((dict(row.at)[x], row))
+    return {one: sorted(points, key=lambda point: point[0]) for one, points in series.items()}
+
+
+def panels_of(series, varying):
+    """[(what all curves of a panel share, or None, these)]: one panel if it has few curves, else one for each value of what makes the fewest panels of few."""
+    if len(series) <= MOST_CURVES:
+        return [(None, list(series))]
+    found = []
+    for name in varying:
+        by_value = {}
+        for one in series:
+            by_value.setdefault(dict(one[1]).get(name), []).append(one)
+        most = max(len(curves) for curves in by_value.values())
+        found.append((most > MOST_CURVES, len(by_value) if most <= MOST_CURVES else most, name, by_value))
+    if not found:
+        return [(None, list(series))]
+    _, _, name, by_value = min(found, key=lambda one: one[:3])
+    return [((name, value), curves) for value, curves in sorted(by_value.items(), key=lambda one: (one[0] is not None, one[0]))]
+
+
+def x_axis(figure, rows):
+    """The commands for the axis that all panels share."""
+    places = sorted({dict(row.at)[figure.x] for row in rows})
+    is_size = figure.x.endswith("bytes")
+    names = {place: results.size_text(int(place)).removesuffix(" B") if is_size and place == int(place) else f"{place:g}" for place in places}
+    lines = [f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))} offset 0,0.4"]
     if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
         # A little room at both ends: else rounding leaves out the outermost marks.
         lines += ["set logscale x 2", f"set xrange [{places[0] * 0.95}:{places[-1] * 1.05}]"]
     if len(places) <= 12:
-        lines.append("set xtics (" + ", ".join(f'"{x:g}" {x}' for x in places) + ")")
+        # Of two places side by side, the second one has a name.
+        apart = [place for place, following in zip(places, [*places[1:], math.inf]) if following - place > 0.04 * place or len(places) < 3]
+        lines.append("set xtics (" + ", ".join(f'"{names[place]}" {place}' for place in apart) + ")")
         if len(places) > 6:
-            lines.append("set xtics rotate by -45")
-    lines.append("set logscale y" if figure.log_y else "set yrange [0:*]")
-    curves, data = [], []
+            lines.append("set xtics rotate by 45 right")
+    return lines
+
+
+def y_axis(figure, rows):
+    """The commands for the axis of a panel with these rows."""
+    label = f"set ylabel {gnuplot.quoted('/'.join(sorted({UNITS.get(row.unit, row.unit) for row in rows})))}"
+    above_zero = [row.value for row in rows if row.value > 0]
+    if not figure.log_y or not above_zero:
+        return [label, "set yrange [0:*]", "set offsets 0, 0, graph 0.05, 0"]
+    low, high = gnuplot.widened(above_zero, 1.3)
+    return [label, "set logscale y", f"set yrange [{low:.9g}:{high:.9g}]", f"set ytics ({gnuplot.ticks(low, high)})"]
+
+
+def script(figure, measured):
+    """What gnuplot is told, as lines; None if there is nothing to draw."""
+    rows = [row for row in report.shown_rows(figure, measured)
+            if figure.x in dict(row.at) and (not figure.drawn or row.contestant in figure.drawn)]
+    if not rows:
+        return None
+    series = series_of(rows, figure.x)
+    varying = sorted({name for _, rest in series for name, _ in rest if len({dict(other).get(name) for _, other in series}) > 1})
     # Bars that reach zero end far beyond the axis.
     lowest = 1e-30 if figure.log_y else 0
     order = report.names(figure, rows)
-    for (contestant, rest), points in sorted(series.items(), key=lambda item: (order.index(item[0][0]), item[0][1])):
-        extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying)
-        number = len(curves) + 1
-        curves.append(gnuplot.curve(f"curve{number}", number, contestant + (", " + extra if extra else "")))
-        data += gnuplot.block(f"curve{number}", [(x, row.value, max(row.least, lowest), row.most) for x, row in sorted(points, key=lambda point: point[0])])
-    return [*data, *lines, "plot " + ", ".join(curves)]
+    data, panels, looks, keys = [], [], {}, set()
+    for shared, curves in panels_of(series, varying):
+        drawn, titles = [], []
+        for contestant, rest in sorted(curves, key=lambda one: (order.index(one[0]), one[1])):
+            extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying and (shared is None or name != shared[0]))
+            titles.append(contestant + (", " + extra if extra else ""))
+            block = f"curve{len(drawn)}_{len(panels)}"
+            # A curve of this title looks the same in all panels.
+            drawn.append(gnuplot.curve(block, looks.setdefault(titles[-1], len(looks) + 1), titles[-1]))
+            data += gnuplot.block(block, [(x, row.value, max(row.least, lowest), row.most) for x, row in series[contestant, rest]])
+        keys.add(tuple(titles))
+        panels.append((shared, [*y_axis(figure, [row for one in curves for _, row in series[one]]), "plot " + ", ".join(drawn)]))
+    columns = min(len(panels), COLUMNS)
+    lines = -(-len(panels) // columns)
+    key_rows = -(-max(map(len, keys)) // 2)
+    key = KEY_LINE * key_rows
+    width, height = (WIDTH, 320 + key) if len(panels) == 1 else (PANEL * columns, TITLE + key + lines * PANEL_HEIGHT)
+    begin = [*gnuplot.head(width, height), *data, "set clip one", gnuplot.GRID, *x_axis(figure, rows),
+             f"set label 1 {gnuplot.quoted(f'{figure.name}: {figure.title}')} at screen 0.5,{1 - TITLE / 2 / height:.6f} center"]
+    if len(panels) == 1:
+        return [*begin, "set key above", f"set size 1,{1 - TITLE / height:.6f}", *panels[0][1]]
+    # One key for all panels if it is the same for all, else the first has all that the others have, too.
+    commands = [f"set multiplot layout {lines},{columns} margins screen {66 / width:.6f},{1 - 16 / width:.6f},{60 / height:.6f},{1 - (TITLE + key + 24) / height:.6f} "
+                f"spacing screen {74 / width:.6f},{96 / height:.6f}",
+                f"set key at screen 0.5,{1 - TITLE / height:.6f} center top vertical maxrows {key_rows}"]
+    shown = set()
+    for (name, value), told in panels:
+        commands.append(f"set title {gnuplot.quoted(f'{value:g} {name}')} offset 0,-0.5")
+        titles = set(re.findall(r" title (\"[^\"]*\")", told[-1]))
+        commands += told if not titles <= shown else ["unset key", *told]
+        commands.append("unset label 1")
+        shown |= titles
+    return [*begin, *commands, "unset multiplot"]
 
 
-def draw(figure, results, file):
+def draw(figure, measured, file):
     """Writes the picture. @returns None, or why there is none."""
-    told = script(figure, results)
+    told = script(figure, measured)
     if told is None:
         return "nothing was measured"
     if not can():

@@ -3,6 +3,7 @@
 import math
 
 from plots import gnuplot, results
+from plots.gnuplot import ticks, widened
 
 # Pixels.
 WIDTH = 1240
@@ -15,20 +16,6 @@ PANEL = 360  # the width of one
 TIMES, RATES, KEY = 84, 530, 915  # where panels and key begin
 MOST_CHARACTERS = 190  # of a line above or below
 NEXT_TO_NOTHING = 1e-30  # bars that reach zero end far beyond the axis
-
-
-def widened(values, least):
-    """The range of positive values, with a margin of at least this factor."""
-    low, high = min(values), max(values)
-    room = max(least, (high / low) ** 0.05)
-    return low / room, high * room
-
-
-def ticks(low, high):
-    """Powers of ten; if there are few, also 2 and 5 times these."""
-    places = [digit * 10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-              for digit in ((1, 2, 5) if high / low < 1000 else (1,))]
-    return ", ".join(f"'{place:.15g}' {place:.15g}" for place in places if low <= place <= high)
 
 
 def ticks_of_sizes(sizes, low, high):
@@ -74,7 +61,7 @@ def panel(strip, number, rates, top, whole):
     # One key for both panels.
     key = "unset key" if rates else (f"set key at screen {(KEY if strip.sized else RATES) / WIDTH:.6f},{begin:.6f} left top Left reverse vertical "
                                      f"maxrows {len(strip.curves)} samplen 4")
-    label = "MB/s (size / time)" if rates else "us of a call and its barrier" if strip.with_barrier else "us of a call"
+    label = "MB/s (size / time)" if rates else "µs of a call and its barrier" if strip.with_barrier else "µs of a call"
     return [*data, f"set lmargin at screen {left / WIDTH:.6f}", f"set rmargin at screen {(left + PANEL) / WIDTH:.6f}", f"set tmargin at screen {begin:.6f}",
             f"set bmargin at screen {begin - panel_height(strip) / whole:.6f}", f"set ylabel {gnuplot.quoted(label)}", f"set yrange [{low:.9g}:{high:.9g}]",
             f"set ytics ({ticks(low, high)})", "set logscale y 10", *x_axis, key, "plot " + ", ".join(plots)]

@@ -3,6 +3,7 @@
 
 A picture is made by `draw(commands, file)` or `svg(commands)`, where `commands` are lines of gnuplot that begin with those of `head(...)`.
 """
+import math
 import os
 import pathlib
 import re
@@ -61,6 +62,20 @@ def curve(name, number, title, bars=True):
     """What `plot` is told of a data block of (x, y, low, high). Bars as vectors: error bars wipe out what lies behind their points."""
     drawn = f"${name} using 1:3:(0):($4-$3) with vectors nohead linetype {number} dashtype 1 linewidth 0.6 notitle, " if bars else ""
     return drawn + f"${name} using 1:2 with linespoints linetype {number} title {quoted(title)}"
+
+
+def widened(values, least):
+    """The range of positive values, with a margin of at least this factor."""
+    low, high = min(values), max(values)
+    room = max(least, (high / low) ** 0.05)
+    return low / room, high * room
+
+
+def ticks(low, high):
+    """Powers of ten; if there are few, also multiples of these."""
+    places = [digit * 10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+              for digit in ((1, 2, 3, 4, 5, 7) if high / low < 10 else (1, 2, 5) if high / low < 1000 else (1,))]
+    return ", ".join(f"'{place:,.15g}' {place:.15g}" for place in places if low <= place <= high)
 
 
 def svg(commands):
