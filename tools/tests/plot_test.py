@@ -67,7 +67,7 @@ class Plot(Made):
         rows = [row("allreduce", algorithm, size, size + 1) for size in (8, 1024, 65536) for algorithm in ("ring", "degree_k<3>", "a, b")]
         texts = self.draw(self.write("a.json", result(row("barrier", "it's `x` <&>", 0, 3), *rows)))
         expected = dict.fromkeys(("barrier, 8 ranks", "allreduce, 8 ranks", "ring", "degree_k<3>", "a, b", "it's `x` <&>", "MB/s (size / time)",
-                                  "chorale 1.2.3"), 1) | dict.fromkeys(("8 B", "1 KiB", "64 KiB", "us of a call", "size"), 2)
+                                  "chorale 1.2.3"), 1) | dict.fromkeys(("8 B", "1 KiB", "64 KiB", "µs of a call", "size"), 2)
         self.assertEqual({text: texts.count(text) for text in expected}, expected)
         titles = [title.text for title in xml.etree.ElementTree.parse(self.folder / "o.svg").getroot().iter(f"{SVG}title")]
         self.assertEqual(titles[1:], ["it's `x` <&>"] * 2 + ["ring", "ring", "degree_k<3>", "degree_k<3>", "a, b", "a, b"] * 2)
@@ -156,9 +156,9 @@ class Plot(Made):
         rows = (row("reduce", "one", 8, 1), row("allreduce", "one", 8, 1))
         crowded = {"waiting": "ranks outnumber cores: yielding"}
         texts = self.draw(self.write("a.json", result(*rows, **crowded)))
-        self.assertEqual((texts.count("us of a call and its barrier"), texts.count("us of a call")), (1, 1))
+        self.assertEqual((texts.count("µs of a call and its barrier"), texts.count("µs of a call")), (1, 1))
         texts = self.draw(self.write("a.json", result(*rows, **crowded, **{"calls with a root": "back to back, without a barrier between them"})))
-        self.assertEqual((texts.count("us of a call and its barrier"), texts.count("us of a call")), (0, 2))
+        self.assertEqual((texts.count("µs of a call and its barrier"), texts.count("µs of a call")), (0, 2))
 
     def test_measured(self):
         """What is measured is drawn as it is drawn later from its file."""
