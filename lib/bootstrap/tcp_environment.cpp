@@ -63,6 +63,7 @@ tcp_environment tcp_environment::read() {
 }
 
 tcp_options tcp_options::from_environment() {
+  detail::require_same_layouts();
   tcp_options options;
   if (const char* secret = std::getenv("CHORALE_TCP_SECRET")) options.secret = secret;
   if (const auto deadline = config::from_environment().deadline; deadline.count() != 0)
