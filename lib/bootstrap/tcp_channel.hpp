@@ -35,6 +35,7 @@ static_assert(detail::sendable<tcp_greeting> && sizeof(tcp_greeting) == 32);
 
 enum class tcp_kind : std::uint32_t {
   join = 1,  ///< a rank says which it is
+  seated,    ///< it is believed; from now on the group fails if it ends
   welcome,   ///< all ranks are here
   card,      ///< of one rank, for the others
   all_cards,

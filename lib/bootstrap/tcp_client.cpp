@@ -138,12 +138,14 @@ void tcp_client::move(attempt& one) {
   }
   judge(one);
   if (!is_closed || one.socket.get() < 0) return;
-  if (joined_ >= 0 && &one == &joined()) {
+  const bool is_joined = joined_ >= 0 && &one == &joined();
+  if (is_joined && (one.machine->is_seated() || one.machine->failure())) {
     one.machine->closed();
     one.socket.reset();
-  } else {
-    drop(one, errnum == 0 ? "it closed the connection" : words_of_errno(errnum));
+    return;
   }
+  if (is_joined) joined_ = -1;
+  drop(one, errnum == 0 ? "it closed the connection" : words_of_errno(errnum));
 }
 
 void tcp_client::judge(attempt& one) {
@@ -175,8 +177,9 @@ const std::optional<tcp_failure>& tcp_client::failure() const noexcept {
 
 std::string tcp_client::awaited() const {
   if (joined_ >= 0)
-    return fmt::format("the other ranks, which rank {} knows",
-                       joined().machine->welcome() ? std::to_string(joined().machine->welcome()->root) : "0");
+    return fmt::format("{}, which collects what all send, and the ranks that it waits for",
+                       joined().machine->welcome() ? ranks_in_words({joined().machine->welcome()->root})
+                                                   : "the process at " + place_);
   std::string text = fmt::format("the rank that listens at {}", place_);
   std::string_view separator = " (";
   if (attempts_.empty()) return text + (why_.empty() ? "" : fmt::format(" ({})", why_));

@@ -28,7 +28,10 @@ void tcp_member::received(std::span<const std::byte> bytes) {
 void tcp_member::read(const tcp_message& message) {
   if (message.kind == tcp_kind::failure) {
     if (auto why = tcp_failure::read(message.payload)) return fail(std::move(*why));
-  } else if (message.kind == tcp_kind::welcome && !welcome_ &&
+  } else if (message.kind == tcp_kind::seated && !is_seated_) {
+    is_seated_ = true;
+    return;
+  } else if (message.kind == tcp_kind::welcome && is_seated_ && !welcome_ &&
              message.payload.size() == sizeof(tcp_welcome)) {
     welcome_ = read_first<tcp_welcome>(message.payload);
     const std::uint64_t longest = sizeof(std::uint64_t) + static_cast<std::uint64_t>(mine_.size) *
@@ -71,12 +74,8 @@ void tcp_member::closed() {
              "not all ranks make the same communicators",
              welcome_->root),
          {welcome_->root}});
-  else
-    fail(
-        {"the process that the others connect to has ended, or was killed, before all ranks had come; or "
-         "another "
-         "process is this rank, too",
-         {}});
+  else if (is_seated_)
+    fail({"the process that the others connect to has ended, or was killed, before all ranks had come", {}});
 }
 
 void tcp_member::fail(tcp_failure why) {

@@ -19,8 +19,9 @@ class tcp_member {
   tcp_member(const tcp_claim& mine, std::span<const std::byte> secret, const tcp_nonce& drawn);
 
   void received(std::span<const std::byte> bytes);
-  /// By the other side, or broken.
+  /// By the other side, or broken. A member that is not seated may try again.
   void closed();
+  [[nodiscard]] bool is_seated() const noexcept { return is_seated_; }
   /// Bytes for the other side; empty if there are none.
   [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return channel_.outgoing(); }
   void sent(std::size_t bytes) noexcept { channel_.sent(bytes); }
@@ -47,6 +48,7 @@ class tcp_member {
 
   tcp_claim mine_;
   tcp_channel channel_;
+  bool is_seated_ = false;
   std::optional<tcp_welcome> welcome_;
   std::uint64_t round_ = 0;
   bool is_waiting_ = false;  ///< for the messages of this round

@@ -43,7 +43,8 @@ void tcp_root::crowd_out() {
   link* oldest = nullptr;
   for (auto& [number, one] : links_) {
     if (one.rank >= 0 || one.is_over) continue;
-    if (oldest == nullptr) oldest = &one;
+    // Rather one that has not even greeted.
+    if (oldest == nullptr || (oldest->channel.has_greeted() && !one.channel.has_greeted())) oldest = &one;
     ++strangers;
   }
   // A rank among them tries again.
@@ -127,6 +128,7 @@ void tcp_root::seat_rank(link& from, int connection, const tcp_claim& claim) {
          {claim.rank});
   } else {
     from.rank = claim.rank;
+    from.channel.send(tcp_kind::seated, {});
     from.channel.allow(sizeof(std::uint64_t) + longest_tcp_card);
     seats_[static_cast<std::size_t>(claim.rank)] = {claim, connection, {}, true};
     if (missing().empty()) complete();

@@ -257,6 +257,28 @@ TEST_CASE("what goes wrong is said to all, with the ranks and the remedy", "[boo
   CHECK(says(later.member.failure(), words));
 }
 
+TEST_CASE("a member that is not seated yet may try again, one that is may not", "[bootstrap]") {
+  tcp_root root{tcp_claim::of_this_process(0, 3), 5, bytes_of("known")};
+  tcp_member member{tcp_claim::of_this_process(1, 3), bytes_of("known"), drawn_nonce()};
+  root.connected(1, "10.0.0.1:1", drawn_nonce());
+  for (int i = 0; i < 2; ++i) {
+    for (auto out = member.outgoing(); !out.empty(); out = member.outgoing()) {
+      root.received(1, out);
+      member.sent(out.size());
+    }
+    member.closed();
+    CHECK(!member.failure());
+    for (auto out = root.outgoing(1); !out.empty(); out = root.outgoing(1)) {
+      member.received(out);
+      root.sent(1, out.size());
+    }
+    if (i == 0) member.join();
+  }
+  REQUIRE(member.is_seated());
+  member.closed();
+  CHECK(says(member.failure(), {"has ended, or was killed, before all ranks had come"}));
+}
+
 TEST_CASE("another protocol is told apart from another secret", "[bootstrap]") {
   tcp_root root{tcp_claim::of_this_process(0, 2), 1, bytes_of("known")};
   root.connected(1, "10.0.0.1:1", drawn_nonce());

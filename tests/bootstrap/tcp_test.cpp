@@ -266,9 +266,10 @@ TEST_CASE("errors of meeting name ranks, addresses and remedies", "[bootstrap]")
 TEST_CASE("errors of exchanges name ranks", "[bootstrap]") {
   const tcp_id id = tcp_id::make();
   SECTION("a rank that does not exchange") {
+    const std::string address = fmt::format("127.0.0.1:{}", free_port());
     std::atomic<bool> is_over = false;
     const auto errors = run(3, [&](int rank) {
-      tcp group{rank, 3, id, patient};
+      tcp group{rank, 3, address, patient};
       if (rank == 1) return support::await("the others have failed", [&] { return is_over.load(); });
       const auto e = support::error_of([&] { group.exchange({}, rank == 2 ? 200ms : 60s); });
       require(e, errc::bootstrap_failed, {"1 of 3 has", "not made this exchange"});

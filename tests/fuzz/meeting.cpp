@@ -44,7 +44,7 @@ tcp_nonce nonce(unsigned char of) {
 template <class Deliver>
 void seal_all(tcp_channel& from, std::span<const std::byte> bytes, const Deliver& deliver) {
   while (bytes.size() >= 2) {
-    const auto kind = static_cast<tcp_kind>(std::to_integer<std::uint32_t>(bytes[0]) % 8);
+    const auto kind = static_cast<tcp_kind>(std::to_integer<std::uint32_t>(bytes[0]) % 9);
     const std::size_t length =
         std::min<std::size_t>(std::to_integer<std::size_t>(bytes[1]), bytes.size() - 2);
     from.send(kind, bytes.subspan(2, length));
