@@ -46,6 +46,13 @@ class Terminal(unittest.TestCase):
         self.shown(BENCH, *QUICK, "barrier", CHORALE_DEVICE=self.TITLE)
         self.shown(BENCH, *QUICK, "barrier", CHORALE_RANKS=self.TITLE)
 
+    def test_secret(self):
+        """Reports are sent to others."""
+        for more in ([], ["--json"]):
+            done = run(INFO, *more, CHORALE_TCP_SECRET="hidden-treasure")
+            self.assertIn("CHORALE_TCP_SECRET", done.stdout)
+            self.assertNotIn("hidden-treasure", done.stdout + done.stderr)
+
 
 if __name__ == "__main__":
     unittest.main(argv=sys.argv[:1], verbosity=2)
