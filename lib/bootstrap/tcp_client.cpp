@@ -126,7 +126,8 @@ void tcp_client::move(attempt& one) {
   int errnum = 0;
   auto moved = tcp_moved::some;
   // What a root that has failed said before comes first, so reading does.
-  while ((moved = receive_some(one.socket.get(), room_, bytes, errnum)) == tcp_moved::some)
+  while (one.machine->fault() == tcp_fault::none &&
+         (moved = receive_some(one.socket.get(), room_, bytes, errnum)) == tcp_moved::some)
     one.machine->received(std::span{room_}.first(bytes));
   bool is_closed = moved == tcp_moved::closed;
   for (auto left = one.machine->outgoing(); !left.empty() && !is_closed; left = one.machine->outgoing()) {

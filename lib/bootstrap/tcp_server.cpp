@@ -60,23 +60,14 @@ void tcp_server::accept_all() {
 }
 
 void tcp_server::read(int connection) {
-  for (;;) {
-    std::size_t bytes = 0;
-    int errnum = 0;
-    switch (receive_some(sockets_.at(connection).get(), room_, bytes, errnum)) {
-      case tcp_moved::some:
-        root_.received(connection, std::span{room_}.first(bytes));
-        break;
-      case tcp_moved::none:
-        return;
-      case tcp_moved::closed:
-        root_.closed(connection);
-        sockets_.erase(connection);
-        return;
-    }
-    // The others have their turn.
-    if (bytes < room_.size()) return;
-  }
+  std::size_t bytes = 0;
+  int errnum = 0;
+  // Once a step: who sends without end does not keep the others waiting.
+  const tcp_moved moved = receive_some(sockets_.at(connection).get(), room_, bytes, errnum);
+  if (moved == tcp_moved::some) root_.received(connection, std::span{room_}.first(bytes));
+  if (moved != tcp_moved::closed) return;
+  root_.closed(connection);
+  sockets_.erase(connection);
 }
 
 bool tcp_server::write(int connection) {

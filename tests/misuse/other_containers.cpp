@@ -45,6 +45,9 @@ int main() {
   refused("a communicator", [] { chorale::communicator<> comm; });
   refused("settings", [] { static_cast<void>(chorale::config::from_environment()); });
   refused("a launcher's group", [] { chorale::bootstrap::pmix group; });
+  refused("the group of a job", [] { chorale::bootstrap::launched group; });
+  refused("a group that meets", [] { chorale::bootstrap::tcp group; });
+  refused("an id", [] { static_cast<void>(chorale::bootstrap::tcp_id::make()); });
   refused("a hub", [] { chorale::bootstrap::in_process_hub hub{1}; });
   refused("threads", [] { chorale::bootstrap::run_in_process(1, [](auto&) {}); });
   refused("a group of the program's own", [] {
