@@ -95,12 +95,17 @@ void background::list::forget_attended() noexcept {
 
 background::list& background::mine() noexcept {
   if (replacement != nullptr) return *replacement;
-  if (list_of_thread == nullptr) list_of_thread = new (room_of_list) list;
+  if (list_of_thread == nullptr) {
+    list_of_thread = new (room_of_list) list;
+    clock::stay_awake_for(&list_of_thread->driven_.outstanding);
+  }
   return *list_of_thread;
 }
 
 void background::replace(list* by) noexcept {
   replacement = by;
+  const list* const now = by != nullptr ? by : list_of_thread;
+  clock::stay_awake_for(now == nullptr ? nullptr : &now->driven_.outstanding);
 }
 
 void background::enlist() noexcept {
@@ -140,10 +145,6 @@ bool background::advance_all(attention how) noexcept {
 
 bool background::drives_others() noexcept {
   return mine().driven_.functions != 0;
-}
-
-bool background::has_outstanding() noexcept {
-  return mine().driven_.outstanding != 0;
 }
 
 void background::rethrow_failure() {

@@ -3,7 +3,6 @@
 #include <ctime>
 #include <sched.h>
 
-#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/uncancellable.hpp>
 
@@ -34,6 +33,7 @@ bool has_precedence() noexcept {
 }  // namespace
 
 constinit thread_local time_source* clock::source_ = nullptr;
+constinit thread_local const int* clock::awake_for_ = nullptr;
 
 clock::time_point clock::replaced_now() noexcept {
   return source_->now();
@@ -79,10 +79,10 @@ void clock::sleep_for(duration time) noexcept {
 }
 
 void backoff::nap() const noexcept {
-  if (background::has_outstanding())
-    clock::give_way();
-  else
+  if (clock::may_nap())
     clock::sleep_for(nap_);
+  else
+    clock::give_way();
 }
 
 }  // namespace chorale

@@ -50,7 +50,7 @@ bool settle_events(context& c, const void* element, const event_count& asynchron
   for (std::size_t i = c.async_events.size(); i < before; ++i)
     (void)recv(c.verbs()->async_fd, &byte, 1, MSG_DONTWAIT);
   c.settling.fetch_add(1);
-  const bool settled = wait_for(c.acknowledged, lock, settle_patience, [&] {
+  const bool settled = wait_for<false>(c.acknowledged, lock, settle_patience, [&] {
     return asynchronous.settled() && (completions == nullptr || completions->settled());
   });
   c.settling.fetch_sub(1);

@@ -35,8 +35,6 @@ class background {
 
   /// Whether the thread drives anything by `while_waiting`: then it must not sleep without `advance_all`.
   [[nodiscard]] static bool drives_others() noexcept;
-  /// Whether some of that is outstanding: then no nap follows.
-  [[nodiscard]] static bool has_outstanding() noexcept;
   /// Throws the exception of a function of `while_waiting`, once. Does nothing inside `advance_all`, where
   /// it would end the call of another communicator.
   static void rethrow_failure();
@@ -53,7 +51,7 @@ class background {
   /// What a thread drives by `while_waiting`.
   struct driven {
     int functions = 0;
-    int outstanding = 0;  ///< of these functions
+    int outstanding = 0;  ///< of these functions, which `clock` reads
     std::exception_ptr failure;
   };
   [[nodiscard]] static driven& driven_here() noexcept;

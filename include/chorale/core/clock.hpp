@@ -70,6 +70,10 @@ class clock {
 
   /// Whether the calling thread has a `time_source`.
   [[nodiscard]] static bool is_replaced() noexcept { return source_ != nullptr; }
+  /// While `*count` is not zero, back-offs of this thread yield where they would nap; null: they nap. For
+  /// `background`, which counts what is outstanding.
+  static void stay_awake_for(const int* count) noexcept { awake_for_ = count; }
+  [[nodiscard]] static bool may_nap() noexcept { return awake_for_ == nullptr || *awake_for_ == 0; }
   /// Makes `source` the calling thread's time source, or restores the machine's clock if it is null. Returns
   /// the previous one. A scheduler of fibers calls this at each switch; others use `replaced_clock`.
   static time_source* replace(time_source* source) noexcept {
@@ -88,6 +92,7 @@ class clock {
   // Initial-exec: an access takes three instructions in any program or library, where the default for
   // position-independent code is a function call.
   [[gnu::tls_model("initial-exec")]] static constinit thread_local time_source* source_;
+  [[gnu::tls_model("initial-exec")]] static constinit thread_local const int* awake_for_;
 };
 
 /// Replaces the machine's clock for a thread: a simulation whose ranks are fibers of one thread. Its
