@@ -22,6 +22,8 @@
 #include <vector>
 
 #include <chorale/bootstrap/concept.hpp>
+#include <chorale/core/attention.hpp>
+#include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
 
@@ -159,6 +161,7 @@ class mpi {
       const int status = MPI_Test(&held->request, &is_complete, MPI_STATUS_IGNORE);
       if (status == MPI_SUCCESS && is_complete != 0) return;
       if (status == MPI_SUCCESS && clock::now() < end) {
+        background::advance_all(attention::passes);
         clock::give_way();
         continue;
       }
