@@ -173,7 +173,7 @@ TEST_CASE("what is driven may be another communicator, not the one that waits", 
 
 TEST_CASE("an exception of the function ends the call that waits", "[driving]") {
   std::array<std::string, 2> thrown;
-  int calls = 0;
+  std::atomic<int> calls{0};
   run_anywhere(2, [&](support::any_group& group) {
     standard<rc> comm{group, settings()};
     auto& mine = thrown[static_cast<std::size_t>(group.rank())];
