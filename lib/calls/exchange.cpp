@@ -92,6 +92,22 @@ std::string fault_of_memory(std::span<const outgoing> sends, std::span<const inc
   return {};
 }
 
+/// The full check. Not within `fault_of_messages`, whose frame would grow for every call.
+[[gnu::noinline]] std::string searched_fault(int ranks, std::span<const outgoing> sends,
+                                             std::span<const incoming> takes, bool looks) {
+  std::vector<stretch> all;
+  for (const outgoing& m : sends) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    add_stretch(all, m, false);
+  }
+  for (const incoming& m : takes) {
+    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
+    add_stretch(all, m, true);
+  }
+  auto fault = fault_of_overlap(std::move(all));
+  return fault.empty() && looks ? fault_of_memory(sends, takes) : fault;
+}
+
 }  // namespace
 
 std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes) {
@@ -106,18 +122,9 @@ std::string fault_of_strides(std::span<const outgoing> sends, std::span<const in
 
 std::string fault_of_messages(int ranks, std::span<const outgoing> sends, std::span<const incoming> takes,
                               bool looks) {
-  if (is_plain(ranks, sends, takes)) return looks ? fault_of_memory(sends, takes) : std::string{};
-  std::vector<stretch> all;
-  for (const outgoing& m : sends) {
-    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    add_stretch(all, m, false);
-  }
-  for (const incoming& m : takes) {
-    if (auto fault = fault_of_message(ranks, m.peer, m.bytes); !fault.empty()) return fault;
-    add_stretch(all, m, true);
-  }
-  auto fault = fault_of_overlap(std::move(all));
-  return fault.empty() && looks ? fault_of_memory(sends, takes) : fault;
+  if (!looks && is_plain(ranks, sends, takes)) [[likely]]
+    return {};
+  return searched_fault(ranks, sends, takes, looks);
 }
 
 }  // namespace chorale::calls
