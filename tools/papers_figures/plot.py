@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """A figure as SVG, by gnuplot, where that is installed."""
 import math
-import re
 
 from papers_figures import report
 from plots import gnuplot, results
@@ -88,38 +87,35 @@ def script(figure, measured):
     # Bars that reach zero end far beyond the axis.
     lowest = 1e-30 if figure.log_y else 0
     order = report.names(figure, rows)
-    data, panels, looks, keys = [], [], {}, set()
+    data, panels, looks = [], [], {}  # how a curve looks, by its title: the same in all panels
     for shared, curves in panels_of(series, varying):
-        drawn, titles = [], []
+        drawn = []
         for contestant, rest in sorted(curves, key=lambda one: (order.index(one[0]), one[1])):
             extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying and (shared is None or name != shared[0]))
-            titles.append(contestant + (", " + extra if extra else ""))
+            title = contestant + (", " + extra if extra else "")
             block = f"curve{len(drawn)}_{len(panels)}"
-            # A curve of this title looks the same in all panels.
-            drawn.append(gnuplot.curve(block, looks.setdefault(titles[-1], len(looks) + 1), titles[-1]))
+            drawn.append(gnuplot.curve(block, looks.setdefault(title, len(looks) + 1), title))
             data += gnuplot.block(block, [(x, row.value, max(row.least, lowest), row.most) for x, row in series[contestant, rest]])
-        keys.add(tuple(titles))
-        panels.append((shared, [*y_axis(figure, [row for one in curves for _, row in series[one]]), "plot " + ", ".join(drawn)]))
+        panels.append((shared, y_axis(figure, [row for one in curves for _, row in series[one]]), drawn))
     columns = min(len(panels), COLUMNS)
     lines = -(-len(panels) // columns)
-    key_rows = -(-max(map(len, keys)) // 2)
+    key_rows = -(-len(looks) // 2)
     key = KEY_LINE * key_rows
     width, height = (WIDTH, 320 + key) if len(panels) == 1 else (PANEL * columns, TITLE + key + lines * PANEL_HEIGHT)
     begin = [*gnuplot.head(width, height), *data, "set clip one", gnuplot.GRID, *x_axis(figure, rows),
              f"set label 1 {gnuplot.quoted(f'{figure.name}: {figure.title}')} at screen 0.5,{1 - TITLE / 2 / height:.6f} center"]
     if len(panels) == 1:
-        return [*begin, "set key above", f"set size 1,{1 - TITLE / height:.6f}", *panels[0][1]]
-    # One key for all panels if it is the same for all, else the first has all that the others have, too.
+        _, axis, drawn = panels[0]
+        return [*begin, "set key above", f"set size 1,{1 - TITLE / height:.6f}", *axis, "plot " + ", ".join(drawn)]
     commands = [f"set multiplot layout {lines},{columns} margins screen {66 / width:.6f},{1 - 16 / width:.6f},{60 / height:.6f},{1 - (TITLE + key + 24) / height:.6f} "
                 f"spacing screen {74 / width:.6f},{96 / height:.6f}",
                 f"set key at screen 0.5,{1 - TITLE / height:.6f} center top vertical maxrows {key_rows}"]
-    shown = set()
-    for (name, value), told in panels:
-        commands.append(f"set title {gnuplot.quoted(f'{value:g} {name}')} offset 0,-0.5")
-        titles = set(re.findall(r" title (\"[^\"]*\")", told[-1]))
-        commands += told if not titles <= shown else ["unset key", *told]
-        commands.append("unset label 1")
-        shown |= titles
+    # The first panel has the title of the picture and the key of all panels.
+    known = len(panels[0][2])
+    others = [f"keyentry with linespoints linetype {look} title {gnuplot.quoted(title)}" for title, look in looks.items() if look > known]
+    for (name, value), axis, drawn in panels:
+        commands += [f"set title {gnuplot.quoted(f'{value:g} {name}')} offset 0,-0.5", *axis, "plot " + ", ".join(drawn + others), "unset label 1", "unset key"]
+        others = []
     return [*begin, *commands, "unset multiplot"]
 
 
