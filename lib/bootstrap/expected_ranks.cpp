@@ -7,15 +7,13 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/error.hpp>
-
 #include "../core/printable.hpp"
 
 namespace chorale::bootstrap {
 
-int expected_ranks() {
+void require_expected_ranks(int size, errc otherwise, std::string_view how) {
   const char* text = std::getenv("CHORALE_RANKS");
-  if (text == nullptr) return 0;
+  if (text == nullptr) return;
   int value = 0;
   const char* end = text + std::strlen(text);
   const auto [stop, status] = std::from_chars(text, end, value);
@@ -23,7 +21,9 @@ int expected_ranks() {
     throw error(errc::invalid_environment,
                 fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up",
                             printable(text)));
-  return value;
+  if (value != size)
+    throw error(otherwise,
+                fmt::format("CHORALE_RANKS expects {} ranks, but there are {}: {}", value, size, how));
 }
 
 }  // namespace chorale::bootstrap

@@ -2,9 +2,14 @@
 // How many ranks the user says that there are.
 #pragma once
 
+#include <string_view>
+
+#include <chorale/core/error.hpp>
+
 namespace chorale::bootstrap {
 
-/// CHORALE_RANKS; 0 if it is not set. @throws error errc::invalid_environment
-[[nodiscard]] int expected_ranks();
+/// Compares CHORALE_RANKS, if it is set, with the number of ranks; `how` says how they came to be. @throws
+/// error `otherwise` if they differ; errc::invalid_environment if it is no number of ranks.
+void require_expected_ranks(int size, errc otherwise, std::string_view how);
 
 }  // namespace chorale::bootstrap

@@ -41,9 +41,7 @@ const std::shared_ptr<tcp>& tcp_of_process() {
   const std::lock_guard<std::mutex> lock{detail::of_process<meeting_lock>::get()};
   if (*shared) return *shared;
   auto met = std::make_shared<tcp>();
-  if (const int expected = expected_ranks(); expected != 0 && expected != met->size())
-    throw error(errc::bootstrap_failed, fmt::format("CHORALE_RANKS expects {} ranks, but there are {}: {}",
-                                                    expected, met->size(), met->describe()));
+  require_expected_ranks(met->size(), errc::bootstrap_failed, met->describe());
   *shared = std::move(met);
   return *shared;
 }

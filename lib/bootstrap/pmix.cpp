@@ -99,11 +99,7 @@ pmix::session::session() {
 }
 
 void pmix::session::check_size(const launch& how) const {
-  if (const int expected = expected_ranks(); expected != 0 && expected != size) {
-    throw error(
-        how.pmix ? errc::bootstrap_failed : errc::no_launcher,
-        fmt::format("CHORALE_RANKS expects {} ranks, but there are {}: {}", expected, size, how.explanation));
-  }
+  require_expected_ranks(size, how.pmix ? errc::bootstrap_failed : errc::no_launcher, how.explanation);
   if (how.pmix && how.ranks > 0 && how.ranks != size) {
     throw error(errc::bootstrap_failed,
                 fmt::format("{} says {} processes, its PMIx server {}: one of them belongs to another job; "
