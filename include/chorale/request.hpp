@@ -14,6 +14,7 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
+#include <chorale/core/progress.hpp>  // IWYU pragma: export
 
 namespace chorale {
 
@@ -203,14 +204,6 @@ class [[nodiscard]] request_for {
   request call_;  ///< destroyed first
 };
 
-/// Advances all nonblocking calls that this thread has started, on all its communicators, as far as possible
-/// without waiting. For programs that compute for long between a call and its wait. Failures are reported by
-/// the requests. An idle communicator has nothing to advance; `transport().progress()` lets one answer peers
-/// that want a connection.
-inline void progress() noexcept {
-  if (background::advance_all(attention::polls)) clock::give_way();
-}
-
 /// Waits for all `requests`: requests, plans and ranges of them, in any mixture, of one or several
 /// communicators; those without a call, and plans that are not running, count as complete. @throws error the
 /// failure of the first that failed, after all are complete.
@@ -234,7 +227,7 @@ void wait_all(Requests&&... requests) {
 /// @throws error as `wait_all`, once all are complete.
 template <class... Requests>
 bool test_all(Requests&&... requests) {
-  const bool may_give_way = background::advance_all(attention::polls);
+  const bool may_give_way = background::advance_all(attention::polls).may_need_core;
   bool all_over = true;
   detail::for_each_request(
       [&](const auto& one) { all_over = all_over && detail::request_access::is_over(one); }, requests...);

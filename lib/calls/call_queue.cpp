@@ -143,10 +143,11 @@ void call_queue::drive(attention how) {
     if (net_->failures().is_poisoned()) return fail(net_->failures().poison());
     pending_call* const head = calls_.front().get();
     if (!std::exchange(head->started, true)) {
+      waited_ = {};
       if (net_->calls().is_observed()) net_->calls().observed().run(head->now.number);
       head->algorithm.resume();
     } else {
-      net_->engine().advance(std::exchange(how, how == attention::waits ? attention::passes : how));
+      waited_ = net_->engine().advance(std::exchange(how, how == attention::waits ? attention::passes : how));
     }
     if (head->algorithm.done()) {
       finish();
@@ -161,12 +162,14 @@ void call_queue::drive(attention how) {
   }
 }
 
-bool call_queue::advance(attention how) noexcept {
-  if (driven_) return false;
+background::remainder call_queue::advance(attention how) noexcept {
+  // If a call is active further up the stack.
+  constexpr remainder later{.waited = {}};
+  if (driven_) return later;
   const transport::occupancy::passage inside{net_->use()};
-  if (!inside.is_open()) return false;
+  if (!inside.is_open()) return later;
   drive(how);
-  return !calls_.empty() && net_->engine().shares_cores();
+  return calls_.empty() ? remainder{} : remainder{waited_, net_->engine().shares_cores()};
 }
 
 void call_queue::finish() {

@@ -13,6 +13,8 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/origin.hpp>
 
+#include "progress_alarm.hpp"
+
 namespace chorale {
 
 /// Shared by an attendance and the list of the attending thread.
@@ -53,11 +55,13 @@ namespace {
 [[gnu::tls_model("initial-exec")]] alignas(background::list) constinit thread_local std::byte
     room_of_list[sizeof(background::list)]{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_watched = false;
+/// Work is enlisted without more ado: the end of the thread is watched, and no event loop waits for its work.
+[[gnu::tls_model("initial-exec")]] constinit thread_local bool is_prepared = false;
 pthread_key_t end_of_thread;
 bool is_end_watched = false;
 
 void empty_list(void* list) noexcept {
-  is_watched = false;
+  is_watched = is_prepared = false;
   static_cast<background::list*>(list)->~list();
   new (list) background::list;
 }
@@ -77,6 +81,8 @@ void await_end_of_thread(background::list& of) noexcept {
 }
 
 }  // namespace
+
+background::list::list() = default;
 
 background::list::~list() {
   forget_attended();
@@ -111,7 +117,8 @@ void background::replace(list* by) noexcept {
 void background::enlist() noexcept {
   if (place_ != nullptr) return;
   list& all = mine();
-  await_end_of_thread(all);
+  if (!is_prepared) [[unlikely]]
+    all.prepare_for_work();
   next_ = all.first_;
   if (next_ != nullptr) next_->place_ = &next_;
   all.first_ = this;
@@ -127,20 +134,44 @@ void background::delist() noexcept {
   place_ = nullptr;
 }
 
-bool background::advance_all(attention how) noexcept {
+background::remainder background::advance_all(attention how) noexcept {
   list& all = mine();
-  if (all.first_ == nullptr && all.attended_.empty()) return false;
-  if (std::exchange(all.under_way_, true)) return false;
-  bool waits = false;
+  if (all.first_ == nullptr && all.attended_.empty()) return {};
+  if (std::exchange(all.under_way_, true)) return {};
+  remainder left;
   all.next_ = all.first_;
   while (all.next_ != nullptr) {
     background* now = all.next_;
     all.next_ = now->next_;
-    if (now->advance(how)) waits = true;
+    const remainder here = now->advance(how);
+    left.waited = std::min(left.waited, here.waited);
+    left.may_need_core |= here.may_need_core;
   }
   if (!all.attended_.empty()) all.answer_for_attended();
   all.under_way_ = false;
-  return waits;
+  return left;
+}
+
+void background::list::prepare_for_work() noexcept {
+  await_end_of_thread(*this);
+  if (own_alarm() != nullptr) own_alarm()->ring_after({});
+  is_prepared = is_watched && own_alarm() == nullptr;
+}
+
+progress_alarm& background::list::make_alarm() {
+  if (own_alarm() == nullptr) {
+    alarm_ = detail::process_bound_ptr<progress_alarm>{new progress_alarm};
+    is_prepared = false;
+    await_end_of_thread(*this);
+    alarm_->ring_after({});  // for what may be complete already
+  }
+  return *alarm_;
+}
+
+bool background::list::is_outstanding() const noexcept {
+  int calls = -driven_.functions;
+  for (const background* one = first_; one != nullptr; one = one->next_) ++calls;
+  return calls > 0 || driven_.outstanding != 0 || !coroutines_.empty();
 }
 
 bool background::drives_others() noexcept {

@@ -22,7 +22,7 @@ while_waiting::~while_waiting() {
   if (has_failed_ && is_here) driven_here().failure = nullptr;
 }
 
-bool while_waiting::advance(attention) noexcept {
+background::remainder while_waiting::advance(attention) noexcept {
   is_called_ = true;
   try {
     set_outstanding(drive_());
@@ -32,7 +32,7 @@ bool while_waiting::advance(attention) noexcept {
     leave();
   }
   is_called_ = false;
-  return false;
+  return is_outstanding_ ? remainder{.waited = clock::duration::zero()} : remainder{};
 }
 
 void while_waiting::set_outstanding(bool is) noexcept {

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "context.hpp"
 
-#include <boost/context/detail/fcontext.hpp>
 #include <cstring>
 #include <cxxabi.h>
 #include <new>
 #include <sys/mman.h>
+
+#include <boost/context/detail/fcontext.hpp>
 
 #include "../core/pages.hpp"
 

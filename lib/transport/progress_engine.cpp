@@ -55,17 +55,16 @@ void progress_engine::wait_to_leave(const std::function<std::optional<int>()>& a
   }
 }
 
-void progress_engine::advance(attention how) {
+clock::duration progress_engine::advance(attention how) {
   const auto frame = parked_.frame;
-  if (!frame) return;
+  if (!frame) return {};
   try {
     const auto ready = [this] { return parked_.ready(parked_.awaiter); };
     if (how == attention::waits) {
       wait([this] { return parked_.awaited_peer(); }, parked_.watch->now(), ready);
     } else if (!ready()) {
       parked_.watch->expect(parked_.awaited_peer());
-      parked_.watch->check(how);
-      return;
+      return parked_.watch->check(how);
     }
   } catch (...) {
     parked_.failure = std::current_exception();
@@ -74,6 +73,7 @@ void progress_engine::advance(attention how) {
   parked_.watch->end();
   parked_.frame = {};
   frame.resume();
+  return {};
 }
 
 void progress_engine::withdraw_if_unwinding(int then) noexcept {

@@ -37,6 +37,7 @@ RULES = [
         "lib/core/clock.cpp": "it is where the time comes from",
         "include/chorale/transport/observers/cycle_clock.hpp": "it reads the counter of cycles, and never where time is replaced",
         "lib/core/timed_wait.hpp": "it is where condition variables are waited for",
+        "lib/core/progress_alarm.hpp": "a timer in the event loop of a program, which no simulation has",
         "lib/core/host_memory.cpp": "futexes that it never waits for: the kernel only touches their memory",
         "lib/verbs/failure.cpp": "poll(2) on the file of a device, whose other end is a kernel or another process",
         "lib/bootstrap/tcp_sockets.cpp": "poll(2) on sockets, whose other ends are other processes",

@@ -12,6 +12,7 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/background.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/clock.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/endpoint.hpp>
 
@@ -143,7 +144,7 @@ class call_queue : private background {
   /// Fails the blocking call, and the communicator, by the exception being handled, then rethrows it.
   [[noreturn]] void rethrow_failure();
   void push(std::shared_ptr<pending_call> begun);
-  bool advance(attention how) noexcept override;
+  remainder advance(attention how) noexcept override;
   void finish();
   void fail(const std::exception_ptr& why) noexcept;
   void leave() noexcept;
@@ -154,6 +155,7 @@ class call_queue : private background {
   std::exception_ptr withdrawn_;       ///< why to withdraw all calls once none of them is running
   int exceptions_ = std::uncaught_exceptions();
   bool driven_ = false;
+  clock::duration waited_{};  ///< how long the first call had waited where it is when it was last advanced
 };
 
 }  // namespace chorale::detail

@@ -8,10 +8,14 @@
 #include <vector>
 
 #include <chorale/core/attention.hpp>
+#include <chorale/core/clock.hpp>
+#include <chorale/core/origin.hpp>
+#include <chorale/core/resumption.hpp>
 
 namespace chorale {
 
 struct attendance_state;
+class progress_alarm;
 
 /// Work that was started on a thread and progresses only when driven, such as the nonblocking calls of one
 /// communicator. Every wait on that thread drives all enlisted work, so that two communicators cannot
@@ -21,10 +25,17 @@ class background {
   background(const background&) = delete;
   background& operator=(const background&) = delete;
 
+  /// What is left of work that was advanced.
+  struct remainder {
+    static constexpr clock::duration nothing = clock::duration::max();
+
+    /// How long the work has waited where it is, of several the shortest; `nothing` if none is outstanding.
+    clock::duration waited = nothing;
+    bool may_need_core = false;  ///< it waits for ranks that may need this core: who polls should yield
+  };
   /// Advances all work enlisted on this thread as far as possible without waiting, and calls the answers of
-  /// all attendances of this thread. Reentrant calls do nothing. `how`: `polls` or `passes`. @returns true if
-  /// any work waits for ranks that may need this core; a caller that polls should then yield.
-  static bool advance_all(attention how) noexcept;
+  /// all attendances of this thread. Reentrant calls do nothing. `how`: `polls` or `passes`.
+  static remainder advance_all(attention how) noexcept;
 
   /// The work enlisted on a thread, or on one of several flows of execution that share a thread, such as the
   /// fibers of a simulation.
@@ -38,6 +49,7 @@ class background {
   /// Throws the exception of a function of `while_waiting`, once. Does nothing inside `advance_all`, where
   /// it would end the call of another communicator.
   static void rethrow_failure();
+  [[nodiscard]] static list& mine() noexcept;  ///< the calling thread's list
 
  protected:
   background() = default;
@@ -46,7 +58,6 @@ class background {
   void enlist() noexcept;
   void delist() noexcept;
   [[nodiscard]] bool is_enlisted() const noexcept { return place_ != nullptr; }
-  [[nodiscard]] static list& mine() noexcept;
 
   /// What a thread drives by `while_waiting`.
   struct driven {
@@ -58,9 +69,8 @@ class background {
 
  private:
   friend class attendance;
-  /// Must not wait. May be called reentrantly, while a call further up the stack is active. @returns true if
-  /// this work waits for ranks that may need this core.
-  virtual bool advance(attention how) noexcept = 0;
+  /// Must not wait. May be called reentrantly, while a call further up the stack is active.
+  virtual remainder advance(attention how) noexcept = 0;
 
   background* next_ = nullptr;
   background** place_ = nullptr;  ///< the pointer that points to this; null if it is on no list
@@ -86,15 +96,29 @@ class attendance {
 
 class background::list {
  public:
-  list() = default;
+  list();
   list(const list&) = delete;
   list& operator=(const list&) = delete;
   /// Work that outlives its thread is taken off the list.
   ~list();
 
+  /// The coroutines of the program that the thread resumes.
+  [[nodiscard]] detail::resumptions& coroutines() noexcept { return coroutines_; }
+  /// Whether any work or coroutine of the thread is outstanding.
+  [[nodiscard]] bool is_outstanding() const noexcept;
+  /// Whether the thread is in `advance_all`.
+  [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
+  /// What `progress_descriptor` gives; null if the thread has none, or only that of its parent by fork().
+  [[nodiscard]] progress_alarm* own_alarm() const noexcept {
+    return alarm_ && alarm_.get_deleter().made.is_here() ? alarm_.get() : nullptr;
+  }
+  /// The same, made if there is none. @throws error with an errno.
+  progress_alarm& make_alarm();
+
  private:
   friend background;
   friend class attendance;
+  void prepare_for_work() noexcept;
   void answer_for_attended() noexcept;
   void forget_attended() noexcept;
 
@@ -104,6 +128,8 @@ class background::list {
   bool under_way_ = false;
   driven driven_;
   std::vector<std::shared_ptr<attendance_state>> attended_;
+  detail::resumptions coroutines_;
+  detail::process_bound_ptr<progress_alarm> alarm_;
 };
 
 }  // namespace chorale

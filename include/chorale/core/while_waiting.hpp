@@ -38,7 +38,7 @@ class while_waiting final : private background {
   ~while_waiting();
 
  private:
-  bool advance(attention how) noexcept override;
+  remainder advance(attention how) noexcept override;
   void set_outstanding(bool is) noexcept;
   void leave() noexcept;
 

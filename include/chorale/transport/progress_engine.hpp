@@ -98,8 +98,9 @@ class progress_engine {
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
   /// Lets the parked call continue as far as possible; with `attention::waits` first waits for the operation
-  /// on which it is parked. Failures are raised inside the coroutine.
-  void advance(attention how);
+  /// on which it is parked. Failures are raised inside the coroutine. @returns how long it has waited, if it
+  /// stays where it is, otherwise zero
+  clock::duration advance(attention how);
   void rethrow_parked_failure() {
     if (parked_.failure) [[unlikely]]
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));
