@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program that uses MPI and Chorale by each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
+"""Runs programs that use MPI and Chorale by each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
 
 Without that MPI and its headers it is skipped (77), with the reason.
 """
@@ -20,9 +20,10 @@ from project_compiler import compile_command  # noqa: E402
 
 # Package of pkg-config, Debian packages, launcher.
 MPIS = {"openmpi": ("ompi-cxx", "openmpi-bin libopenmpi-dev"), "mpich": ("mpich", "mpich libmpich-dev")}
-# What the program tries, on how many ranks.
-RUNS = [("uninitialized", 1), ("turns", 1), ("turns", 2), ("turns", 5), ("refusals", 1), ("refusals", 3), ("late", 3), ("outlives", 4),
+# What each program tries, on how many ranks.
+TRIED = [("uninitialized", 1), ("turns", 1), ("turns", 2), ("turns", 5), ("refusals", 1), ("refusals", 3), ("late", 3), ("outlives", 4),
         ("message", 2), ("message", 4), ("message alone", 2), ("passive", 2), ("passive", 4), ("passive alone", 2)]
+RUNS = {"beside_mpi": TRIED, "heat": [("heat", ranks) for ranks in range(1, 8)]}
 SKIPPED = 77
 SECONDS = 120
 
@@ -50,21 +51,22 @@ def main():
     words = [word.replace("-I", "-isystem", 1) if word.startswith("-I") else word for word in shlex.split(flags.stdout)]
     library = (options.build / "lib").resolve()
     with tempfile.TemporaryDirectory(prefix="chorale-mpi-") as work:
-        program = os.path.join(work, "beside_mpi")
-        subprocess.run([*command, "-O0", str(HERE / "beside_mpi.cpp"), "-o", program, *words, f"-L{library}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library}"],
-                       cwd=folder, check=True)
         # Without copies by the kernel, which need nothing of the other rank, Open MPI does within a host what it does between hosts.
         environment = dict(os.environ, CHORALE_DEVICE="soft0", CHORALE_SOFT_FABRIC=f"beside-mpi-{os.getpid()}",
                            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_osc="pt2pt")
         failed = 0
-        for what, ranks in RUNS:
-            status, output = launch.run([*start, "-n", str(ranks), program, what], SECONDS, environment)
-            is_right = (status == 0) != (what == "late") and output.count("all right: " + what) == 1
-            print(f"{'ok' if is_right else 'FAIL'}: {what} on {ranks} ranks" + ("" if is_right else f", status {status}:\n{output}"), flush=True)
-            for line in output.splitlines():
-                if line.startswith("without while_waiting"):
-                    print(line)
-            failed += not is_right
+        for name, runs in RUNS.items():
+            program = os.path.join(work, name)
+            subprocess.run([*command, "-O0", str(HERE / f"{name}.cpp"), "-o", program, *words, f"-L{library}", "-lchorale", "-lfmt", f"-Wl,-rpath,{library}"],
+                           cwd=folder, check=True)
+            for what, ranks in runs:
+                status, output = launch.run([*start, "-n", str(ranks), program, what], SECONDS, environment)
+                is_right = (status == 0) != (what == "late") and output.count("all right: " + what) == 1
+                print(f"{'ok' if is_right else 'FAIL'}: {what} on {ranks} ranks" + ("" if is_right else f", status {status}:\n{output}"), flush=True)
+                for line in output.splitlines():
+                    if line.startswith("without while_waiting"):
+                        print(line)
+                failed += not is_right
     sys.exit(1 if failed else 0)
 
 
