@@ -167,7 +167,11 @@ background::remainder call_queue::advance(attention how) noexcept {
   constexpr remainder later{.waited = {}};
   if (driven_) return later;
   const transport::occupancy::passage inside{net_->use()};
-  if (!inside.is_open()) return later;
+  if (!inside.is_open()) {
+    if (!net_->use().is_parents()) return later;
+    delist();  // of this child of fork(), which cannot advance its parent's calls
+    return {};
+  }
   drive(how);
   return calls_.empty() ? remainder{} : remainder{waited_, net_->engine().shares_cores()};
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Requests in event loops and coroutines of the program: no wake-up is lost, every error arrives.
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <coroutine>
 #include <cstddef>
@@ -10,6 +11,8 @@
 #include <random>
 #include <stdexcept>
 #include <string>
+#include <sys/wait.h>
+#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -246,6 +249,28 @@ TEST_CASE("a communicator that ends first wakes the coroutine", "[awaiting]") {
     }
     comm.barrier();
   });
+}
+
+TEST_CASE("in a child of fork() no call of its parent is outstanding", "[awaiting]") {
+  if (left_out_in_virtual_time("a fork of a fiber is none of its scheduler's")) return;
+  if (threads_watched) return;  // a child of several threads, in which the sanitizer has none
+  std::atomic<bool> has_forked{false};
+  std::atomic<int> status{-1};
+  run_ranks<standard<rc>>(2, settings(), [&](auto& comm) {
+    if (comm.rank() == 1) support::await("the other rank has forked", [&] { return has_forked.load(); });
+    auto pending = comm.ibarrier();
+    if (comm.rank() == 0) {
+      const pid_t child = fork();
+      if (child == 0) _exit(chorale::progress() ? 1 : 0);
+      int ended = -1;
+      waitpid(child, &ended, 0);
+      status = ended;
+      expect(chorale::progress(), "the parent's own call is gone");
+      has_forked = true;
+    }
+    pending.wait();
+  });
+  CHECK(status == 0);
 }
 
 TEST_CASE("there is no descriptor in virtual time", "[awaiting]") {
