@@ -309,6 +309,10 @@ std::vector<setting> make_settings() {
               {"unordered", placement_policy::unordered}},
              "whether memory of this rank shows RDMA writes in their order: auto believes it of soft0 alone, "
              "ordered is for fabrics whose operator says so, and faster; else completions announce all data"),
+      choice(
+          "CHORALE_NEAR", "near", &config::near,
+          {{"auto", near_policy::automatic}, {"off", near_policy::off}},
+          "whether ranks of one place use soft0 among themselves beside an adapter; the same on all ranks"),
       text("CHORALE_PLACES", "places", &config::places,
            "places x ranks of each, with a c behind it if the ranks take turns; or the ranks of each place, "
            "with commas between",

@@ -95,8 +95,8 @@ const location& endpoint::where() const noexcept {
   return members_->where();
 }
 
-bool endpoint::is_on_one_host() const noexcept {
-  return members_->hosts() == 1;
+bool endpoint::shares_memory() const noexcept {
+  return members_->hosts() == 1 && !ports_.some_have_near;
 }
 
 const std::string& endpoint::launched() const noexcept {
@@ -121,7 +121,8 @@ void endpoint::introduce(const char* transport, std::string (*algorithms)(operat
   who.rank = rank();
   who.size = size();
   who.transport = transport;
-  who.device = ports_.front().chosen().device.name;
+  who.device = port().chosen().device.name;
+  if (near_port() != nullptr) who.device += " and " + near_port()->device().name();
   who.host = members_->host_of(rank());
   who.place = layout().of(rank());
   who.places = layout().count();

@@ -23,12 +23,15 @@ joining_plan hybrid_parts::plan(int ranks, const config& settings, int limit, pa
                      .sends = sends_under_way}};
   // This transport's limit is part of its type; it does not evict connections.
   made.settings.connections = 0;
+  made.has_lanes = true;
   return made;
 }
 
 hybrid_parts::hybrid_parts(joined_group&& group, int limit, path_choice choice)
     : core_(*this, std::move(group)),
-      rail_(core_, core_.ports().front(), 0, [this](int peer) { return router_.admits(peer); }),
+      rail_(
+          core_, core_.ports().front(), 0, [this](int peer) { return router_.admits(peer); },
+          core_.near_port()),
       streams_(core_),
       router_(rail_.links(), rail_.mailbox(), streams_, limit, choice),
       memory_(router_, rail_.one_sided(), streams_) {

@@ -11,15 +11,16 @@
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining.hpp>
-#include <chorale/transport/registration_cache.hpp>
 
 #include "../core/virtual_places.hpp"
 #include "host.hpp"
 #include "membership.hpp"
+#include "near_access.hpp"
 #include "no_start.hpp"
 #include "observers/standard_observers.hpp"
 #include "rank_card.hpp"
 #include "terms.hpp"
+#include "zero_copy_size.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -42,17 +43,6 @@ config validated(config settings) {
   return settings;
 }
 
-/// The measured message size in bytes from which zero copy is faster; 0: the default.
-std::size_t zero_copy_from(const device_port& port, const config& settings) {
-  // A registration for each message costs tens of microseconds, and more for each page.
-  constexpr std::size_t worth_registering = 255 * 1024;
-  const bool registers_each =
-      registration_cache::guarantee_with(settings, port.device().provider().finds_by_address) ==
-      registration_guarantee::per_operation;
-  const std::size_t measured = port.device().zero_copy_from();
-  return !port.device().copies_by_core() && registers_each ? worth_registering : measured;
-}
-
 port_terms terms_of(const device_port& port, bool reaches_all) {
   port_terms terms;
   terms.is_soft = port.device().is_soft() ? 1 : 0;
@@ -67,6 +57,7 @@ port_terms terms_of(const device_port& port, bool reaches_all) {
 /// This rank's card and terms, and its knowledge of the others so far.
 struct joining::presentation {
   rank_card card;
+  std::optional<near_access> near;
   group_terms terms;
 };
 
@@ -83,14 +74,14 @@ joined_group::joined_group(const joining_plan& plan, int local_rank) : settings(
     throw error(errc::invalid_argument,
                 fmt::format("the transport asks for {} device ports: a rank has at most {}", count,
                             group_terms::most_ports));
-  ports.reserve(count);
-  ports.emplace_back(settings, local_rank);
+  ports.all.reserve(count);
+  ports.all.emplace_back(settings, local_rank);
   for (const port_selection& wanted : plan.more_ports) {
     try {
-      ports.emplace_back(wanted.within(settings), local_rank);
+      ports.all.emplace_back(wanted.within(settings), local_rank);
     } catch (const error& e) {
       throw error(e.code(), fmt::format("device port {} of {}, which the transport asks for: {}",
-                                        ports.size() + 1, count, e.reason()));
+                                        ports.all.size() + 1, count, e.reason()));
     }
   }
 }
@@ -185,7 +176,7 @@ joining::~joining() = default;
 void joining::open(const group_view& group, const joining_plan& plan) {
   mine_ = std::make_unique<presentation>();
   group_.emplace(plan, group.where.local_rank);
-  const device_port& first = group_->ports.front();
+  const device_port& first = group_->ports.all.front();
   const config& settings = group_->settings;
   require_places(settings);
   group_->channel = std::make_unique<verbs::completion_channel>(first.device());
@@ -196,7 +187,12 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
   group_->port = std::make_unique<datagram_port>(first, sizes);
   location where = group.where;
-  if (where.place == 0) where.place = detail::virtual_places::number(settings.places, rank_, size_);
+  if (near_access::is_wanted(plan, *group_, size_))
+    mine_->near.emplace(*group_, rank_, where.local_rank, sizes);
+  if (where.place == 0) {
+    where.place = detail::virtual_places::number(settings.places, rank_, size_);
+    if (mine_->near) where.place = mine_->near->place(where.place);
+  }
   group_->members = std::make_unique<membership>(rank_, size_, where, group.launched(),
                                                  static_cast<std::uint32_t>(detail::fnv1a(group.job())));
 
@@ -214,11 +210,12 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.trials = static_cast<std::uint64_t>(settings.trials);
   terms.connections = settings.connections;
   terms.places = detail::fnv1a(settings.places);
+  terms.messages.near = static_cast<std::uint64_t>(settings.near);
   terms.set_transport(plan.transport);
   terms.set_composition(group.composition());
-  terms.port_count = static_cast<std::uint32_t>(group_->ports.size());
-  for (std::size_t i = 0; i < group_->ports.size(); ++i)
-    terms.ports[i] = terms_of(group_->ports[i], i == 0 || plan.more_ports[i - 1].reaches_all);
+  terms.port_count = static_cast<std::uint32_t>(group_->ports.all.size());
+  for (std::size_t i = 0; i < group_->ports.all.size(); ++i)
+    terms.ports[i] = terms_of(group_->ports.all[i], i == 0 || plan.more_ports[i - 1].reaches_all);
   terms.host = this_host();
   terms.user = this_user();
   const process_identity process = this_process();
@@ -233,13 +230,14 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   card.place = where.place;
   card.process = process;
   card.has_service = settings.service == service_policy::off ? 0 : 1;
-  // The measurement is not needed if the setting decides.
-  if (!settings.zero_copy_bytes)
-    card.zero_copy_kib = static_cast<std::uint8_t>(
-        std::min((zero_copy_from(first, settings) + 1023) / 1024, std::size_t{255}));
+  card.zero_copy_kib = zero_copy_kib(first, settings);
   std::vector<verbs::endpoint_address> more;
-  for (std::size_t i = 1; i < group_->ports.size(); ++i) more.push_back(group_->ports[i].local().address);
-  say(write_card(card, this_process_cpus(), more));
+  for (std::size_t i = 1; i < group_->ports.all.size(); ++i)
+    more.push_back(group_->ports.all[i].local().address);
+  std::optional<near_card> near;
+  if (mine_->near && mine_->near->is_open())
+    near = mine_->near->card(zero_copy_kib(mine_->near->port(), settings));
+  say(write_card(card, this_process_cpus(), more, near ? &*near : nullptr));
 }
 
 void joining::take(const bootstrap::cards& all) {
@@ -280,7 +278,7 @@ void joining::take(const bootstrap::cards& all) {
 
 void joining::take_cards(const bootstrap::cards& all) {
   bool is_alike = true;
-  std::vector<device_port>& ports = group_->ports;
+  std::vector<device_port>& ports = group_->ports.all;
   for (int r = 0; r < size_; ++r) {
     const auto& raw = all[static_cast<std::size_t>(r)];
     const auto theirs = read_card(raw);
@@ -288,27 +286,34 @@ void joining::take_cards(const bootstrap::cards& all) {
     is_alike = is_alike && theirs->card.terms == mine_->card.terms && theirs->card.ports == ports.size();
     group_->members->add(*theirs, mine_->card);
     for (std::size_t i = 0; i < std::min(ports.size(), std::size_t{theirs->card.ports}); ++i) {
-      if (r != rank_) require_reach(r, i, theirs->address(i));
       ports[i].add_peer(theirs->address(i));
     }
     group_->port->add_peer(theirs->card.qp_number);
+    if (mine_->near && mine_->near->is_open()) mine_->near->add_peer(theirs->near);
   }
   group_->members->complete();
+  if (mine_->near) mine_->near->settle(*group_);
+  mine_->near.reset();
   group_->port->limit_payload(static_cast<std::size_t>(ports.front().mtu_bytes()));
-  if (is_alike) return;
+  if (is_alike) return require_reach();
   const auto bytes = mine_->terms.bytes();
   say({bytes.begin(), bytes.end()});
   due_ = round::terms;
 }
 
-void joining::require_reach(int peer, std::size_t port, const verbs::endpoint_address& theirs) const {
-  const device_port& here = group_->ports[port];
-  const std::string why = verbs::why_apart(here.local().address, theirs);
-  if (why.empty()) return;
-  throw error(errc::unsupported,
-              fmt::format("rank {} (port {} of {} on host {}) cannot reach rank {}: {}", rank_,
-                          here.local().number, here.chosen().device.name, this_host_name(), peer, why),
-              {rank_, peer});
+/// Of the ports that the layout has left.
+void joining::require_reach() const {
+  for (const device_port& here : group_->ports.all) {
+    for (int peer = 0; peer < size_; ++peer) {
+      if (peer == rank_) continue;
+      const std::string why = verbs::why_apart(here.local().address, here.address_of(peer));
+      if (why.empty()) continue;
+      throw error(errc::unsupported,
+                  fmt::format("rank {} (port {} of {} on host {}) cannot reach rank {}: {}", rank_,
+                              here.local().number, here.device().name(), this_host_name(), peer, why),
+                  {rank_, peer});
+    }
+  }
 }
 
 void joining::refuse_card(int peer, std::span<const std::byte> card) const {

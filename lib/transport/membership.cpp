@@ -31,7 +31,8 @@ void membership::add(const received_card& theirs, const rank_card& mine) {
   const rank_card& card = theirs.card;
   numbers_.add(card.numbers);
   served_.push_back(card.has_service != 0);
-  zero_copy_kib_ = std::max(zero_copy_kib_, card.zero_copy_kib);
+  zero_copy_kib_.common = std::max(zero_copy_kib_.common, card.zero_copy_kib);
+  zero_copy_kib_.near = std::max(zero_copy_kib_.near, theirs.near.zero_copy_kib);
   const auto [host, is_new] =
       arrivals_.host_numbers.try_emplace(card.host, static_cast<int>(arrivals_.hosts.size()));
   if (is_new) arrivals_.hosts.push_back({peer, 0, {}});

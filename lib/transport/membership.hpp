@@ -41,8 +41,12 @@ class membership {
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on any host ranks outnumber the cores that they may use together.
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
+  /// Takes `zero_copy_from` from the devices of places instead.
+  void use_near_costs() noexcept { zero_copy_kib_.common = zero_copy_kib_.near; }
   /// The largest `rank_card::zero_copy_kib`, in bytes.
-  [[nodiscard]] std::size_t zero_copy_from() const noexcept { return zero_copy_kib_ * std::size_t{1024}; }
+  [[nodiscard]] std::size_t zero_copy_from() const noexcept {
+    return zero_copy_kib_.common * std::size_t{1024};
+  }
   /// Where this rank is.
   [[nodiscard]] const location& where() const noexcept { return where_; }
   /// Which ranks share a place.
@@ -88,7 +92,10 @@ class membership {
   std::uint32_t job_;
   group_numbers numbers_;
   bool oversubscribed_ = false;
-  std::uint8_t zero_copy_kib_ = 0;
+  struct {
+    std::uint8_t common = 0;
+    std::uint8_t near = 0;
+  } zero_copy_kib_;
   arrivals arrivals_;
   std::vector<known_host> hosts_;
   std::vector<int> host_numbers_;  ///< of each place

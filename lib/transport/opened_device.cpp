@@ -28,12 +28,12 @@ opened_device::~opened_device() {
   std::erase_if(in_use.choices, [](const kept_choice& k) { return k.opened.expired(); });
 }
 
-std::shared_ptr<const opened_device> opened_device::of(const verbs::device_info& which) {
+std::shared_ptr<const opened_device> opened_device::of(const verbs::device_info& which, bool is_second) {
   if (which.provider != verbs::soft() && which.provider != verbs::rdma_core())
     return std::make_shared<const opened_device>(which);
   auto& in_use = devices_in_use::of_process();
   const std::lock_guard hold{in_use.lock};
-  auto& known = in_use.opened[{which.provider, which.name}];
+  auto& known = in_use.opened[{which.provider, is_second ? which.name + " again" : which.name}];
   auto found = known.lock();
   if (!found) known = found = std::make_shared<const opened_device>(which);
   return found;

@@ -52,16 +52,18 @@ verbs::endpoint_address received_card::address(std::size_t port) const noexcept 
 }
 
 std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
-                                  std::span<const verbs::endpoint_address> more) {
+                                  std::span<const verbs::endpoint_address> more, const near_card* near) {
   std::size_t first = 0;
   std::size_t end = cores.words.size();
   while (first < end && cores.words[first] == 0) ++first;
   while (end > first && cores.words[end - 1] == 0) --end;
   card.ports = static_cast<std::uint16_t>(1 + more.size());
   card.first_word = static_cast<std::uint16_t>(first);
-  card.words = static_cast<std::uint16_t>(end - first);
+  card.words = static_cast<std::uint8_t>(end - first);
+  card.has_near = near != nullptr ? 1 : 0;
+  const std::size_t of_near = near != nullptr ? sizeof *near : 0;
   std::vector<std::byte> bytes(sizeof card + card.words * sizeof(std::uint64_t) +
-                               more.size() * address_bytes);
+                               more.size() * address_bytes + of_near);
   std::byte* place = bytes.data();
   const auto append = [&place](const void* from, std::size_t count) {
     if (count != 0) std::memcpy(place, from, count);
@@ -70,6 +72,7 @@ std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
   append(&card, sizeof card);
   append(cores.words.data() + first, card.words * sizeof(std::uint64_t));
   append(more.data(), more.size() * address_bytes);
+  append(near, of_near);
   return bytes;
 }
 
@@ -80,12 +83,15 @@ std::optional<received_card> read_card(std::span<const std::byte> bytes) noexcep
   const auto rest = bytes.subspan(sizeof read.card);
   const std::size_t first = read.card.first_word;
   const std::size_t mask = read.card.words * sizeof(std::uint64_t);
+  const std::size_t more = (read.card.ports - std::size_t{1}) * address_bytes;
   if (read.card.version != rank_card::binary_interface || read.card.ports == 0 ||
-      first + read.card.words > read.cores.words.size() ||
-      rest.size() != mask + (read.card.ports - std::size_t{1}) * address_bytes)
+      first + read.card.words > read.cores.words.size() || read.card.has_near > 1 ||
+      rest.size() != mask + more + read.card.has_near * sizeof(near_card))
     return std::nullopt;
   if (mask != 0) std::memcpy(read.cores.words.data() + first, rest.data(), mask);
-  read.more_addresses = rest.subspan(mask);
+  read.more_addresses = rest.subspan(mask, more);
+  if (read.card.has_near != 0)
+    std::memcpy(static_cast<void*>(&read.near), rest.data() + mask + more, sizeof read.near);
   return read;
 }
 

@@ -36,10 +36,10 @@ struct group_numbers {
 static_assert(std::has_unique_object_representations_v<group_numbers>);
 
 /// Every rank receives every other's card, so it is small: data that is only compared is represented by
-/// fingerprints. It is followed by the nonzero range of words of its core mask, and the address of each
-/// further device port.
+/// fingerprints. It is followed by the nonzero range of words of its core mask, the address of each further
+/// device port, and the `near_card` if there is one.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 16;
+  static constexpr std::uint32_t binary_interface = 17;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port
@@ -52,9 +52,19 @@ struct rank_card {
   std::uint8_t zero_copy_kib = 0;  ///< message size from which zero copy is faster if cores copy; or 0
   std::uint16_t ports = 1;         ///< device ports of the rank
   std::uint16_t first_word = 0;    ///< index of the first word of the mask
-  std::uint16_t words = 0;
+  std::uint8_t words = 0;
+  std::uint8_t has_near = 0;  ///< 1 if a `near_card` follows
 };
 static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 120);
+
+/// How the ranks of a place reach a rank that can open `soft0` beside its adapter.
+struct near_card {
+  verbs::endpoint_address address{};
+  std::uint32_t qp_number = 0;     ///< of its datagrams, which are sent there if all ranks are in one place
+  std::uint8_t zero_copy_kib = 0;  ///< as in `rank_card`, of that device
+  std::uint8_t reserved[3]{};
+};
+static_assert(detail::sendable<near_card>);
 
 /// A card as received, with its mask.
 struct received_card {
@@ -62,14 +72,16 @@ struct received_card {
   cpu_mask cores;
   /// Addresses of further device ports; refers to the received bytes
   std::span<const std::byte> more_addresses{};
+  near_card near{};  ///< all zero if there is none
 
   /// Address of device port `port`, below `card.ports`.
   [[nodiscard]] verbs::endpoint_address address(std::size_t port) const noexcept;
 };
 
-/// `more`: the addresses of further device ports, included in `card.ports`.
+/// `more`: the addresses of further device ports, included in `card.ports`. `near`: null if there is none.
 [[nodiscard]] std::vector<std::byte> write_card(rank_card card, const cpu_mask& cores,
-                                                std::span<const verbs::endpoint_address> more = {});
+                                                std::span<const verbs::endpoint_address> more = {},
+                                                const near_card* near = nullptr);
 /// Nothing if the bytes are not a card of this version. The result refers to them.
 [[nodiscard]] std::optional<received_card> read_card(std::span<const std::byte> bytes) noexcept;
 /// The version at the beginning of a card of any version; 0 if the bytes cannot be a card.

@@ -93,7 +93,7 @@ std::uint64_t group_terms::fingerprint() const noexcept {
   for (const std::uint64_t word :
        {messages.block_bytes, messages.blocks, messages.zero_copy_bytes, messages.alltoall_zero_copy_bytes,
         messages.eager_bytes, messages.eager_way, messages.send_block_bytes, messages.long_sends, tuning,
-        trials, numbers, places, std::uint64_t{connections}, transport_hash, composition_hash,
+        trials, numbers, places, messages.near, std::uint64_t{connections}, transport_hash, composition_hash,
         std::uint64_t{port_count}})
     add(word);
   for (const port_terms& p : std::span{ports}.first(port_count)) {
@@ -160,6 +160,7 @@ void require_same_terms(int rank, const group_terms& mine, int peer, const group
   compare("config::send_receive_eager", &message_terms::eager_way, "set CHORALE_SEND_RECEIVE_EAGER alike");
   compare("config::send_receive_block_bytes", &message_terms::send_block_bytes,
           "set CHORALE_SEND_RECEIVE_BLOCK_BYTES alike");
+  compare("config::near", &message_terms::near, "set CHORALE_NEAR alike");
   compare("config::send_receive_long", &message_terms::long_sends, "set CHORALE_SEND_RECEIVE_LONG alike");
   if (theirs.tuning != mine.tuning)
     differ("the tuning table", mine.tuning, theirs.tuning, "set CHORALE_TUNING to the same file");

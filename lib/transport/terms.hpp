@@ -39,6 +39,7 @@ struct message_terms {
   std::uint64_t eager_way = 0;
   std::uint64_t send_block_bytes = 0;
   std::uint64_t long_sends = 0;
+  std::uint64_t near = 0;  ///< `config::near`
 };
 
 /// The representation of numbers, as far as machines differ and type tags do not say it: 1 if big-endian, 2

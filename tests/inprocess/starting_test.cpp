@@ -123,6 +123,8 @@ TEST_CASE("cards are small, and can be read back", "[starting]") {
   CHECK(write_card(rank_card{}, first_cores(1024)).size() == 248);
   CHECK(write_card(rank_card{}, first_cores(64), std::vector<verbs::endpoint_address>(3)).size() ==
         128 + 3 * 24);
+  const near_card near{};
+  CHECK(write_card(rank_card{}, first_cores(64), {}, &near).size() == 128 + 32);
   for (int trial = 0; trial < 1000; ++trial) {
     cpu_mask cores{};
     for (auto& word : cores.words)
@@ -133,9 +135,15 @@ TEST_CASE("cards are small, and can be read back", "[starting]") {
     card.address = made_up_address(random());
     std::vector<verbs::endpoint_address> more(random() % 4);
     for (auto& address : more) address = made_up_address(random());
-    auto bytes = write_card(card, cores, more);
+    const near_card near{made_up_address(random()), static_cast<std::uint32_t>(random()), 77};
+    const bool has_near = random() % 2 == 0;
+    auto bytes = write_card(card, cores, more, has_near ? &near : nullptr);
     const auto read = read_card(bytes);
     REQUIRE(read);
+    CHECK(read->card.has_near == (has_near ? 1 : 0));
+    CHECK(read->near.qp_number == (has_near ? near.qp_number : 0));
+    CHECK(read->near.zero_copy_kib == (has_near ? 77 : 0));
+    if (has_near) CHECK(is_same(read->near.address, near.address));
     CHECK((read->cores.words == cores.words && read->card.host == card.host &&
            read->card.numbers == card.numbers && read->card.process == card.process &&
            read->card.has_service == card.has_service && read->card.zero_copy_kib == card.zero_copy_kib));
@@ -244,6 +252,7 @@ TEST_CASE("terms have equal fingerprints if and only if they match, and the erro
   differs([](auto& t) { t.messages.eager_way = 3; }, "config::send_receive_eager differs");
   differs([](auto& t) { t.messages.send_block_bytes = 3; }, "config::send_receive_block_bytes");
   differs([](auto& t) { t.messages.long_sends = 3; }, "config::send_receive_long");
+  differs([](auto& t) { t.messages.near = 1; }, "config::near");
   differs([](auto& t) { t.tuning = 3; }, "the tuning table");
   differs([](auto& t) { t.trials = 2; }, "config::trials");
   differs([](auto& t) { t.numbers ^= 2; }, "the format of numbers differs between ranks");
@@ -295,7 +304,7 @@ TEST_CASE("a rank joins thousands by two messages of constant size", "[starting]
       CHECK(joined.members->host_of(ranks - 1) ==
             (ranks == group.on_host ? joined.members->host_of(0)
                                     : fmt::format("node{:05}", (ranks - 1) / group.on_host)));
-      CHECK(joined.ports.front().address_of(ranks - 1).lid == joined.ports.front().address_of(0).lid);
+      CHECK(joined.ports.all.front().address_of(ranks - 1).lid == joined.ports.all.front().address_of(0).lid);
       const auto own_name = joined.members->host_of(0).size();
       const auto mask = write_card(rank_card{}, this_process_cpus()).size();
       const auto names = static_cast<std::size_t>(joined.members->hosts() - 1) * std::strlen("node00000");
@@ -310,15 +319,15 @@ TEST_CASE("a rank knows the addresses of all device ports of the others", "[star
   plan.more_ports = {{.device = "soft0"}, {.device = "soft0"}};
   joined_group joined = join(group.view(), plan);
   joined.expected = false;
-  REQUIRE(joined.ports.size() == 3);
+  REQUIRE(joined.ports.all.size() == 3);
   for (int r = 1; r < group.ranks; ++r) {
-    CHECK(is_same(joined.ports[0].address_of(r), joined.ports[0].local().address));
+    CHECK(is_same(joined.ports.all[0].address_of(r), joined.ports.all[0].local().address));
     for (const std::size_t port : {std::size_t{1}, std::size_t{2}})
-      CHECK(is_same(joined.ports[port].address_of(r), made_up_address(static_cast<std::uint64_t>(r))));
-    const ibv_ah_attr path = joined.ports[1].path_to(r);
+      CHECK(is_same(joined.ports.all[port].address_of(r), made_up_address(static_cast<std::uint64_t>(r))));
+    const ibv_ah_attr path = joined.ports.all[1].path_to(r);
     CHECK(path.dlid == made_up_address(static_cast<std::uint64_t>(r)).lid);
   }
-  for (const auto& port : joined.ports) CHECK(is_same(port.address_of(0), port.local().address));
+  for (const auto& port : joined.ports.all) CHECK(is_same(port.address_of(0), port.local().address));
 }
 
 TEST_CASE("the cards of a hundred thousand ranks are processed quickly", "[starting]") {

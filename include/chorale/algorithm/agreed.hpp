@@ -38,11 +38,11 @@ struct envelope {
   /// blocks.
   remote_region place;
 };
-static_assert(sizeof(envelope) == 40 && detail::sendable<envelope>);
+static_assert(sizeof(envelope) == 48 && detail::sendable<envelope>);
 
-/// Offset of the data in a message: the size of the envelope, rounded up to 16 bytes as all payloads are
-/// aligned.
-inline constexpr std::size_t envelope_room = 48;
+/// Offset of the data in a message: a multiple of 16 bytes, as all payloads are aligned.
+inline constexpr std::size_t envelope_room = sizeof(envelope);
+static_assert(envelope_room % 16 == 0);
 
 /// How many of the `bytes` that a rank sends follow its envelope in the same message: none if the transport
 /// sends them as a separate message. Precondition of this file: a block of the transport is longer than an

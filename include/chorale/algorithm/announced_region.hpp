@@ -18,7 +18,7 @@ using detail::bytes_of;
 /// The subregion of `whole` for `part`: exactly the bytes that a peer may access.
 [[nodiscard]] inline remote_region part_of(const remote_region& whole,
                                            std::span<const std::byte> part) noexcept {
-  return {reinterpret_cast<std::uintptr_t>(part.data()), part.size(), whole.key, whole.owner};
+  return whole.part(reinterpret_cast<std::uintptr_t>(part.data()), part.size());
 }
 
 /// @throws error errc::mismatch if `region`, announced by rank `from`, has another owner or is not `bytes`

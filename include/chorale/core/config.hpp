@@ -62,6 +62,12 @@ enum class placement_policy {
   unordered,  ///< completions announce all data
 };
 
+/// Whether the ranks of a place use `soft0` among themselves where an adapter leads to all others.
+enum class near_policy {
+  automatic,  ///< they do, over transports that can use two devices
+  off,        ///< the adapter carries everything
+};
+
 /// How `transport::rc_send_receive` moves messages of up to `config::send_receive_eager_bytes`.
 enum class eager_policy {
   receive_queue,  ///< by send, into a receive queue that all senders share
@@ -197,6 +203,8 @@ struct config {
   long_send_policy send_receive_long = long_send_policy::rendezvous;
   /// Whether RDMA writes become visible in order, or completions have to announce data.
   placement_policy placement = placement_policy::automatic;
+  /// Whether ranks of one place use `soft0` among themselves beside an adapter. The same on all ranks.
+  near_policy near = near_policy::automatic;
   /// How long user memory stays registered.
   registration_policy registration = registration_policy::automatic;
   /// Maximum number of cached registrations of user memory, for all communicators of the process that share a

@@ -272,8 +272,8 @@ class assembled {
   /// Memory for an algorithm to keep in `state<State>()`.
   [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
     const auto expose = [this](std::span<std::byte> all) { return parts_->one_sided().expose_alone(all); };
-    return kept_memory<decltype(expose(std::span<std::byte>{}))>{domain(), bytes, core().store().kept_bytes(),
-                                                                 expose};
+    return kept_memory<decltype(expose(std::span<std::byte>{}))>{core().memory_domain(), bytes,
+                                                                 core().store().kept_bytes(), expose};
   }
   void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {
     parts_->one_sided().forget(memory);
@@ -322,7 +322,7 @@ class assembled {
 
   // Memory of peers mapped into this process.
   [[nodiscard]] bool maps_memory() const noexcept requires maps {
-    return core().is_on_one_host() && device().provider().map != nullptr;
+    return core().shares_memory() && device().provider().map != nullptr;
   }
   [[nodiscard]] auto map(remote_region there, call_id now) requires maps {
     return waiting{*this, there.owner, now, parts_->one_sided().map(there)};

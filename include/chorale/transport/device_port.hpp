@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <chorale/core/config.hpp>
@@ -42,11 +43,18 @@ class device_port {
   /// device is in use, further ports of the process with the same settings share it, without another search
   /// of all devices. @throws error as verbs::choose and verbs::device::open.
   device_port(const config& settings, int local_rank);
+  /// The port of `soft0` to the ranks of this rank's place, of which `other` leads to all others. If that is
+  /// `soft0` as well, since the places are virtual ones, the device is opened a second time, so that nothing
+  /// is reached by the wrong port. @throws error as the constructor.
+  [[nodiscard]] static device_port to_place(const config& settings, int local_rank, const device_port& other);
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 
   /// How the device was chosen; empty if it was already open.
   [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
+  /// Replaces the reason for the choice, or adds a remark to it.
+  void explain_choice(std::string why) { chosen_.why = std::move(why); }
+  void add_remark(std::string remark) { chosen_.remarks.push_back(std::move(remark)); }
   [[nodiscard]] const std::shared_ptr<const opened_device>& opened() const noexcept { return opened_; }
   [[nodiscard]] const verbs::device& device() const noexcept { return opened_->device; }
   [[nodiscard]] const verbs::protection_domain& domain() const noexcept { return opened_->domain; }

@@ -80,14 +80,25 @@ class endpoint {
   [[nodiscard]] const places& layout() const noexcept;
   /// Where this rank is.
   [[nodiscard]] const location& where() const noexcept;
-  /// True if all ranks are on one host.
-  [[nodiscard]] bool is_on_one_host() const noexcept;
+  /// True if all ranks are on one host, and one device leads to all of them.
+  [[nodiscard]] bool shares_memory() const noexcept;
 
   // The device.
   /// The device ports of this rank. The first one carries datagrams and is the subject of the functions
   /// below.
-  [[nodiscard]] const std::vector<device_port>& ports() const noexcept { return ports_; }
-  [[nodiscard]] const device_port& port() const noexcept { return ports_.front(); }
+  [[nodiscard]] const std::vector<device_port>& ports() const noexcept { return ports_.all; }
+  [[nodiscard]] const device_port& port() const noexcept { return ports_.all.front(); }
+  /// The device port to the other ranks of this rank's place if it is not the first; otherwise null.
+  [[nodiscard]] const device_port* near_port() const noexcept { return ports_.to_place(); }
+  /// Whether soft0 copies messages between some ranks of the group. The same on all ranks.
+  [[nodiscard]] bool copies_to_some() const noexcept {
+    return ports_.some_have_near || port().device().is_soft();
+  }
+  /// The domain in which memory that peers access is allocated: that of `soft0` if the ranks of this place
+  /// use it, since it copies fastest from and to memory of its own, and adapters take any.
+  [[nodiscard]] const verbs::protection_domain& memory_domain() const noexcept {
+    return (near_port() != nullptr ? *near_port() : port()).domain();
+  }
 
   /// Announces the communicator over a transport named `transport`; `algorithms` as in `call_record`.
   /// Observers are notified from now on.
@@ -150,7 +161,7 @@ class endpoint {
 
   config settings_;
   endpoint_user* user_;
-  std::vector<device_port> ports_;
+  rank_ports ports_;
   std::unique_ptr<membership> members_;
   occupancy use_;
   dependents dependents_;

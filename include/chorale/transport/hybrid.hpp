@@ -55,8 +55,9 @@ class hybrid_parts final : private endpoint_user {
 };
 
 /// A rank has reliable connections to at most `Limit` peers, chosen by `Choice`, and reaches the others by
-/// reliable datagrams. All operations work for all peers, and algorithms see no difference. All atomic
-/// operations use datagrams, so that they are atomic with respect to each other.
+/// reliable datagrams; the ranks of its place it reaches by connections over `soft0`, where these have a
+/// lane. All operations work for all peers, and algorithms see no difference. All atomic operations use
+/// datagrams, so that they are atomic with respect to each other.
 /// Cost: as `rc` for peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and mailboxes
 /// per rank, independent of the number of ranks. If `Choice` is `nearest` or `asked`, `Limit` is P5's k, the
 /// number of pairwise exchange steps that use connections on every rank; this takes one more connection if

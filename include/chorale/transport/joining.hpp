@@ -20,6 +20,7 @@
 #include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/group_view.hpp>
+#include <chorale/transport/rank_ports.hpp>
 #include <chorale/verbs/completion_channel.hpp>
 
 namespace chorale::transport {
@@ -34,6 +35,9 @@ struct joining_plan {
   /// Device ports in addition to the first, which the settings select and datagrams use; the same number and
   /// kinds on all ranks.
   std::vector<port_selection> more_ports{};
+  /// Whether the transport can use `soft0` among the ranks of a place, and the first device port for all
+  /// others.
+  bool has_lanes = false;
 };
 
 /// A group that this rank has joined: the input of an endpoint. Move-only. If it is destroyed without having
@@ -49,7 +53,7 @@ struct joined_group {
   [[nodiscard]] int size() const noexcept;
 
   config settings;
-  std::vector<device_port> ports;  ///< one or more; moving the vector does not move them
+  rank_ports ports;
   std::unique_ptr<verbs::completion_channel> channel;
   std::unique_ptr<datagram_port> port;  ///< raises its events in the channel
   std::unique_ptr<membership> members;
@@ -102,7 +106,7 @@ class joining {
   void say(std::vector<std::byte> words) noexcept;
   void refuse() noexcept;
   void take_cards(const bootstrap::cards& all);
-  void require_reach(int peer, std::size_t port, const verbs::endpoint_address& theirs) const;
+  void require_reach() const;
   void open_port();
   [[noreturn]] void refuse_card(int peer, std::span<const std::byte> card) const;
   [[noreturn]] void compare_terms(const bootstrap::cards& all) const;

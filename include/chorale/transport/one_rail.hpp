@@ -12,14 +12,15 @@
 
 namespace chorale::transport {
 
-/// An endpoint and a rail over its first device port. `Kind` defines the transport's `name` and `mailbox`.
+/// An endpoint and a rail over its first device port, and over that to the ranks of its place if `has_lanes`.
+/// `Kind` defines these: the transport's `name`, `mailbox` and `has_lanes`.
 template <class Kind>
 class one_rail final : private endpoint_user {
  public:
   static constexpr const char* name = Kind::name;
 
   explicit one_rail(joined_group&& group)
-      : core_(*this, std::move(group)), rail_(core_, core_.ports().front()) {
+      : core_(*this, std::move(group)), rail_(core_, core_.ports().front(), 0, {}, core_.near_port()) {
     core_.channel().start_service();
   }
   ~one_rail() {
@@ -28,7 +29,9 @@ class one_rail final : private endpoint_user {
     core_.leave();
   }
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
-    return connections::plan(name, ranks, settings);
+    auto made = connections::plan(name, ranks, settings);
+    made.has_lanes = Kind::has_lanes;
+    return made;
   }
 
   [[nodiscard]] endpoint& core() noexcept { return core_; }
@@ -40,6 +43,8 @@ class one_rail final : private endpoint_user {
   [[nodiscard]] const registration_cache& registrations() const noexcept {
     return rail_.one_sided().registrations();
   }
+  /// Its connections, with their statistics.
+  [[nodiscard]] const connections& links() const noexcept { return rail_.links(); }
   void describe(memory_report& m) const { rail_.describe(m); }
   [[nodiscard]] std::size_t registered_bytes() const noexcept { return rail_.registered_bytes(); }
 

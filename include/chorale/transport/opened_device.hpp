@@ -21,7 +21,8 @@ struct opened_device {
   /// The device, opened at most once per process, so that further communicators need no further context.
   /// Simulated ranks, which share a process, each open their own. Any thread. @throws error as the
   /// constructor.
-  static std::shared_ptr<const opened_device> of(const verbs::device_info& which);
+  /// `is_second`: opened apart from the first, with keys of its own.
+  static std::shared_ptr<const opened_device> of(const verbs::device_info& which, bool is_second = false);
 
   verbs::device device;
   verbs::protection_domain domain;

@@ -9,6 +9,7 @@ namespace chorale::transport {
 struct rc_kind {
   static constexpr const char* name = "rc";
   using mailbox = rdma_mailbox;
+  static constexpr bool has_lanes = true;
 };
 extern template class one_rail<rc_kind>;
 

@@ -9,6 +9,7 @@ namespace chorale::transport {
 struct rc_send_receive_kind {
   static constexpr const char* name = "rc_send_receive";
   using mailbox = matched_mailbox;
+  static constexpr bool has_lanes = false;
 };
 extern template class one_rail<rc_send_receive_kind>;
 

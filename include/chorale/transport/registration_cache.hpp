@@ -107,11 +107,14 @@ class registration_cache {
 /// this rank's memory ends, since the call that made it fails. Move-only.
 class exposure {
  public:
-  exposure(registration_cache::handle registration, std::span<const std::byte> memory, int owner) noexcept
-      : registration_(std::move(registration)), memory_(memory), owner_(owner) {}
-  /// Uses its own registration, which ends with it and covers exactly these bytes; null for zero bytes.
-  exposure(std::unique_ptr<verbs::memory_region> alone, std::span<const std::byte> memory, int owner) noexcept
-      : alone_(std::move(alone)), memory_(memory), owner_(owner) {}
+  /// `near`: the registration for the ranks of this rank's place, if they use a device of their own.
+  exposure(registration_cache::handle registration, registration_cache::handle near,
+           std::span<const std::byte> memory, int owner) noexcept
+      : registration_(std::move(registration)), near_(std::move(near)), memory_(memory), owner_(owner) {}
+  /// Uses its own registrations, which end with it and cover exactly these bytes; null for zero bytes.
+  exposure(std::unique_ptr<verbs::memory_region> alone, std::unique_ptr<verbs::memory_region> near_alone,
+           std::span<const std::byte> memory, int owner) noexcept
+      : alone_(std::move(alone)), near_alone_(std::move(near_alone)), memory_(memory), owner_(owner) {}
   /// Marks it as memory of a call. Only the guard withdraws access: the registration stays in the cache.
   void guarded_by(withdrawal_guard guard) noexcept { guard_ = std::move(guard); }
   /// Detaches it from any call: an exception that destroys it does not fail a call.
@@ -125,10 +128,17 @@ class exposure {
             registration_ ? registration_.rkey()
             : alone_      ? alone_->rkey()
                           : 0,
-            owner_};
+            owner_,
+            near_         ? near_.rkey()
+            : near_alone_ ? near_alone_->rkey()
+                          : 0};
   }
   [[nodiscard]] std::uint32_t lkey() const noexcept {
     return registration_ ? registration_.lkey() : alone_ ? alone_->lkey() : 0;
+  }
+  /// The same for transfers to and from the ranks of this rank's place.
+  [[nodiscard]] std::uint32_t near_lkey() const noexcept {
+    return near_ ? near_.lkey() : near_alone_ ? near_alone_->lkey() : 0;
   }
   /// True if it contains all of `part`.
   [[nodiscard]] bool contains(std::span<const std::byte> part) const noexcept {
@@ -140,7 +150,9 @@ class exposure {
 
  private:
   registration_cache::handle registration_;
+  registration_cache::handle near_;
   std::unique_ptr<verbs::memory_region> alone_;
+  std::unique_ptr<verbs::memory_region> near_alone_;
   std::span<const std::byte> memory_;
   int owner_;
   withdrawal_guard guard_;

@@ -33,7 +33,7 @@ class remote_parts {
   template <class LetGo>
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),
-        memory_(net.core().port().domain(), controls, IBV_ACCESS_LOCAL_WRITE),
+        memory_(net.core().memory_domain(), controls, IBV_ACCESS_LOCAL_WRITE),
         data_(exposed(net, mine)),
         control_(net.expose_alone(memory_.span())),
         under_way_(static_cast<std::size_t>(net.size())),
@@ -165,7 +165,7 @@ class remote_parts {
     }
     if (!copies_ || copies_->first.bytes() < bytes) {
       copies_.reset();
-      verbs::registered_buffer memory{net_.core().port().domain(), std::max(copied_bytes, bytes),
+      verbs::registered_buffer memory{net_.core().memory_domain(), std::max(copied_bytes, bytes),
                                       IBV_ACCESS_LOCAL_WRITE};
       auto lent = net_.expose_alone(memory.span());
       copies_.emplace(std::move(memory), std::move(lent));

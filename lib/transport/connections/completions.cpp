@@ -22,12 +22,17 @@ constexpr std::size_t rounds_a_farewell = 8;
 }  // namespace
 
 void connections::reap() {
+  reap(lane_);
+  if (near_) reap(*near_);
+}
+
+void connections::reap(lane& from) {
   std::array<ibv_wc, 16> room;
   for (;;) {
-    const auto done = cq_.poll(room);
+    const auto done = from.completions.poll(room);
     for (const ibv_wc& wc : done) {
       if ((wc.wr_id & receive_queue::mark) != 0)
-        on_receive_completion(wc);
+        on_receive_completion(from, wc);
       else
         on_send_completion(wc);
     }
@@ -47,10 +52,11 @@ void connections::on_send_completion(const ibv_wc& wc) {
   }
 }
 
-void connections::on_receive_completion(const ibv_wc& wc) {
-  const auto at = by_number_->all.find(wc.qp_num);
+void connections::on_receive_completion(lane& from, const ibv_wc& wc) {
+  const auto& numbered = by_number_->of(from, *this);
+  const auto at = numbered.find(wc.qp_num);
   // If a receive fails, the requests of its connection fail as well.
-  if (wc.status != IBV_WC_SUCCESS || at == by_number_->all.end()) return;
+  if (wc.status != IBV_WC_SUCCESS || at == numbered.end()) return;
   clock::worked(host_work::receive);
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {
@@ -59,7 +65,7 @@ void connections::on_receive_completion(const ibv_wc& wc) {
       user_->on_written(*at->second, word & ~written_mark);
     else
       user_->on_notice(*at->second, word);
-    receives_.post(index);
+    from.receives.post(index);
   } else if ((wc.wc_flags & IBV_WC_WITH_IMM) != 0) {
     on_word(*at->second, index, wc);
   } else {
@@ -69,12 +75,12 @@ void connections::on_receive_completion(const ibv_wc& wc) {
 
 void connections::on_word(connection& c, std::uint64_t index, const ibv_wc& wc) {
   const std::uint32_t offset = ntohl(wc.imm_data);
-  if (!options_.announced_writes || wc.byte_len != sizeof(std::uint64_t) ||
+  if (!c.by->options.announced_writes || wc.byte_len != sizeof(std::uint64_t) ||
       offset % sizeof(std::uint64_t) != 0 || offset >= mailbox_layout::blocks_offset)
     break_off(c, "it sent a word that belongs nowhere");
   else
-    std::memcpy(c.words + offset, receives_.block(index), sizeof(std::uint64_t));
-  receives_.post(index);
+    std::memcpy(c.words + offset, c.by->receives.block(index), sizeof(std::uint64_t));
+  c.by->receives.post(index);
 }
 
 void connections::break_off(connection& c, std::string why) {
@@ -113,7 +119,7 @@ void connections::on_progress() {
         owner_->failures().lose(peer, find(peer)->broken);
     }
   }
-  if (options_.limit != 0) table_.progress(clock::now());
+  if (lane_.options.limit != 0) table_.progress(clock::now());
 }
 
 void connections::probe(int peer) {

@@ -57,7 +57,7 @@ matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const co
 
 matched_mailbox::~matched_mailbox() = default;
 
-connections::options matched_mailbox::needs(const device_port&, const config& settings, int ranks) noexcept {
+connection_options matched_mailbox::needs(bool, const config& settings, int ranks) noexcept {
   const bool by_write = settings.send_receive_eager == eager_policy::rdma_write;
   const auto receives =
       static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.least_blocks()) + other_receives);
@@ -148,7 +148,7 @@ bool matched_mailbox::send_in_block(int to, message_header header, std::span<con
   if (!credits_.has_credit(s->account) || !links_->has_room(c)) return false;
 
   // A staging block is free again once the receiver has released its message, which has therefore arrived.
-  if (s->staging.data == nullptr) s->staging = links_->pool().take(blocks_ * stride_);
+  if (s->staging.data == nullptr) s->staging = links_->common_lane().pool.take(blocks_ * stride_);
   std::byte* place = s->staging.data + s->account.sent % blocks_ * stride_;
   std::memcpy(place, &header, sizeof header);
   if (!bytes.empty()) copy_bytes(place + sizeof header, bytes.data(), bytes.size());
@@ -243,13 +243,13 @@ matched_mailbox::message_statistics matched_mailbox::statistics() const noexcept
 
 void matched_mailbox::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
   message_header header{};
-  const std::byte* text = links_->receives().block(index);
+  const std::byte* text = links_->common_lane().receives.block(index);
   const std::size_t body = wc.byte_len - sizeof header;
   if (wc.byte_len >= sizeof header) std::memcpy(&header, text, sizeof header);
   if (!ring_ && is_kept(header, body)) [[likely]]
     return keep(known(from.peer), index, header, body);
   if (const char* wrong = take(from, header, {text + sizeof header, body})) links_->break_off(from, wrong);
-  links_->receives().post(index);
+  links_->common_lane().receives.post(index);
 }
 
 const char* matched_mailbox::take(connection& from, const message_header& header,
@@ -296,7 +296,7 @@ void matched_mailbox::look_into_ring(sender& from) {
 
 void matched_mailbox::keep(sender& from, std::uint64_t index, const message_header& header,
                            std::size_t bytes) {
-  auto& receives = links_->receives();
+  auto& receives = links_->common_lane().receives;
   if (from.arrived - from.account.released >= blocks_) {
     links_->break_off(*from.account.link, "it sent more messages than it may before they are given back");
     return receives.post(index);
@@ -326,7 +326,7 @@ void matched_mailbox::release(sender* from) noexcept {
   } else {
     --held_;
     try {
-      links_->receives().post(done.receive);
+      links_->common_lane().receives.post(done.receive);
     } catch (...) {
       // A receive queue that rejects a block despite room has failed; then every wait fails.
     }
@@ -367,7 +367,7 @@ void matched_mailbox::on_closed(connection& c) noexcept {
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
   credits_.on_closed(s->account);
-  links_->pool().give_back(std::exchange(s->staging, {}));
+  links_->common_lane().pool.give_back(std::exchange(s->staging, {}));
 }
 
 void matched_mailbox::count(int peer, ledger& l) const noexcept {

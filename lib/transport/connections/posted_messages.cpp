@@ -173,7 +173,7 @@ bool posted_messages::write_long(int to, peer_messages& all, message<const std::
   for (;;) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
     if (m.done == m.bytes.size()) break;
-    const std::size_t part = std::min(links_->largest_request(), m.bytes.size() - m.done);
+    const std::size_t part = std::min(links_->common_lane().largest_request(), m.bytes.size() - m.done);
     const bool is_last = m.done + part == m.bytes.size();
     ibv_sge here{reinterpret_cast<std::uintptr_t>(m.bytes.data()) + m.done, static_cast<std::uint32_t>(part),
                  m.registered->lkey()};
@@ -267,7 +267,7 @@ void posted_messages::send_clear(connection& c, peer_messages& all, const clear_
     request.send_flags = IBV_SEND_INLINE;
   } else {
     // The previous answer has arrived, since its message is complete.
-    if (all.control.data == nullptr) all.control = links_->pool().take(sizeof text);
+    if (all.control.data == nullptr) all.control = links_->common_lane().pool.take(sizeof text);
     std::memcpy(all.control.data, text, sizeof text);
     source = {reinterpret_cast<std::uintptr_t>(all.control.data), sizeof text, all.control.lkey};
   }
@@ -340,7 +340,8 @@ const char* posted_messages::on_copies(int from, std::uint32_t number) {
 }
 
 void posted_messages::on_closed(int peer) noexcept {
-  if (peer_messages* all = by_peer_.find(peer)) links_->pool().give_back(std::exchange(all->control, {}));
+  if (peer_messages* all = by_peer_.find(peer))
+    links_->common_lane().pool.give_back(std::exchange(all->control, {}));
 }
 
 void posted_messages::withdraw() noexcept {

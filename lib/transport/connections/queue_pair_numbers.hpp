@@ -11,7 +11,10 @@
 namespace chorale::transport {
 
 struct connections::numbers {
-  std::unordered_map<std::uint32_t, connection*> all;
+  using map = std::unordered_map<std::uint32_t, connection*>;
+  map of_lane;
+  map of_near;  ///< numbers of two devices may be equal
+  [[nodiscard]] map& of(const lane& by, connections& all) noexcept;
   std::size_t rounds = 0;  ///< rounds of waits, which include checks for farewells
 };
 

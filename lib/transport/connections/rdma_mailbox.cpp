@@ -14,10 +14,16 @@ namespace chorale::transport {
 
 rdma_mailbox::rdma_mailbox(connections& links, const config& settings)
     : links_(&links),
-      layout_{settings.block_bytes, blocks_for(links.port(), settings, links.owner().size())},
+      layout_{settings.block_bytes,
+              blocks_for(links.owner().copies_to_some(), settings, links.owner().size())},
       credits_(links, layout_.blocks()),
-      shared_(std::make_unique<shared_staging>(links, layout_.message_bytes(), settings.least_blocks())),
-      senders_(links.owner().size()) {}
+      shared_(std::make_unique<shared_staging>(links, links.common_lane(), layout_.message_bytes(),
+                                               settings.least_blocks())),
+      senders_(links.owner().size()) {
+  if (lane* const near = links.near_lane())
+    shared_near_ =
+        std::make_unique<shared_staging>(links, *near, layout_.message_bytes(), settings.least_blocks());
+}
 
 rdma_mailbox::~rdma_mailbox() = default;
 
@@ -25,18 +31,17 @@ void rdma_mailbox::shared_payload::end() const noexcept {
   staged_->close();
 }
 
-std::uint32_t rdma_mailbox::blocks_for(const device_port& over, const config& settings, int ranks) noexcept {
+std::uint32_t rdma_mailbox::blocks_for(bool copies, const config& settings, int ranks) noexcept {
   constexpr std::size_t bytes_for_all = std::size_t{4} << 20;
   constexpr std::size_t most = 256;
-  if (settings.blocks || !over.device().is_soft()) return settings.least_blocks();
+  if (settings.blocks || !copies) return settings.least_blocks();
   const std::size_t peers = static_cast<std::size_t>(std::max(ranks - 1, 1));
   return static_cast<std::uint32_t>(
       std::clamp<std::size_t>(bytes_for_all / peers / settings.block_bytes, config::usual_blocks, most));
 }
 
-connections::options rdma_mailbox::needs(const device_port& over, const config& settings,
-                                         int ranks) noexcept {
-  const mailbox_layout layout{settings.block_bytes, blocks_for(over, settings, ranks)};
+connection_options rdma_mailbox::needs(bool copies, const config& settings, int ranks) noexcept {
+  const mailbox_layout layout{settings.block_bytes, blocks_for(copies, settings, ranks)};
   return {.limit = settings.connections,
           .inbox_bytes = layout.total_bytes(),
           .inbox_messages = layout.blocks(),
@@ -115,28 +120,27 @@ void rdma_mailbox::post_long(sender& s, const mailbox_trailer& trailer, std::spa
   request.opcode = IBV_WR_RDMA_WRITE;
   request.wr.rdma.remote_addr = c.there.inbox + s.send_end - total;
   request.wr.rdma.rkey = c.there.key;
-  bool is_shared = false;
-  if (total <= c.qp->inline_bytes() && links_->gathers()) {
+  shared_place* staged = nullptr;
+  if (total <= c.qp->inline_bytes() && c.by->gathers()) {
     source[0] = {reinterpret_cast<std::uintptr_t>(bytes.data()), static_cast<std::uint32_t>(bytes.size()), 0};
     source[1] = {reinterpret_cast<std::uintptr_t>(rest), static_cast<std::uint32_t>(rest_bytes), 0};
     request.num_sge = 2;
     request.send_flags = IBV_SEND_INLINE;
-  } else if (shared != nullptr && links_->gathers() && links_->may_signal() && stage(*shared)) {
+  } else if (shared != nullptr && c.by->gathers() && links_->may_signal() &&
+             (staged = stage(*shared, *c.by)) != nullptr) {
     // The trailer differs from peer to peer; its place is free again once the receiver's block is released.
-    if (s.endings.data == nullptr) s.endings = links_->pool().take(layout_.blocks() * sizeof tail);
+    if (s.endings.data == nullptr) s.endings = c.by->pool.take(layout_.blocks() * sizeof tail);
     std::byte* place = s.endings.data + place_number * sizeof tail;
     std::memcpy(place, rest, rest_bytes);
-    source[0] = {reinterpret_cast<std::uintptr_t>(shared->staged_->data()),
-                 static_cast<std::uint32_t>(bytes.size()), shared->staged_->lkey()};
+    source[0] = {reinterpret_cast<std::uintptr_t>(staged->data()), static_cast<std::uint32_t>(bytes.size()),
+                 staged->lkey()};
     source[1] = {reinterpret_cast<std::uintptr_t>(place), static_cast<std::uint32_t>(rest_bytes),
                  s.endings.lkey};
     request.num_sge = 2;
     request.send_flags = IBV_SEND_SIGNALED;
-    is_shared = true;
   } else {
     // A staging block is free again once the receiver's block of the same number has been released.
-    if (s.staging.data == nullptr)
-      s.staging = links_->pool().take(layout_.blocks() * layout_.message_bytes());
+    if (s.staging.data == nullptr) s.staging = c.by->pool.take(layout_.blocks() * layout_.message_bytes());
     std::byte* place = s.staging.data + place_number * layout_.message_bytes();
     copy_bytes(place, bytes.data(), bytes.size());
     std::memcpy(place + bytes.size(), rest, rest_bytes);
@@ -147,18 +151,19 @@ void rdma_mailbox::post_long(sender& s, const mailbox_trailer& trailer, std::spa
   }
   if (!is_polled) connections::announce(c, request, static_cast<std::uint32_t>(s.account.sent + 1));
   links_->post(c, request);
-  if (is_shared) [[unlikely]]
-    shared->staged_->note_posted(c, c.posted);
+  if (staged != nullptr) [[unlikely]]
+    staged->note_posted(c, c.posted);
 }
 
-bool rdma_mailbox::stage(shared_payload& payload) {
-  if (payload.staged_ != nullptr) return true;
-  payload.staged_ = shared_->take();
-  if (payload.staged_ == nullptr) return false;
-  copy_bytes(payload.staged_->data(), payload.bytes_.data(), payload.bytes_.size());
+shared_place* rdma_mailbox::stage(shared_payload& payload, const lane& by) {
+  bool is_new = false;
+  shared_staging& of_lane = &by == links_->near_lane() ? *shared_near_ : *shared_;
+  shared_place* const place = of_lane.take(payload.staged_, is_new);
+  if (!is_new) return place;
+  copy_bytes(place->data(), payload.bytes_.data(), payload.bytes_.size());
   ++statistics_.staged_copies;
   statistics_.staged_bytes += payload.bytes_.size();
-  return true;
+  return place;
 }
 
 void rdma_mailbox::report_overrun(int from) const {
@@ -186,8 +191,8 @@ void rdma_mailbox::on_closed(connection& c) noexcept {
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
   credits_.on_closed(s->account);
-  links_->pool().give_back(std::exchange(s->staging, {}));
-  links_->pool().give_back(std::exchange(s->endings, {}));
+  c.by->pool.give_back(std::exchange(s->staging, {}));
+  c.by->pool.give_back(std::exchange(s->endings, {}));
 }
 
 void rdma_mailbox::count(int peer, ledger& l) const noexcept {
@@ -198,7 +203,7 @@ void rdma_mailbox::count(int peer, ledger& l) const noexcept {
 }
 
 void rdma_mailbox::describe(memory_report& m) const {
-  std::size_t staging = shared_->registered_bytes();
+  std::size_t staging = shared_->registered_bytes() + (shared_near_ ? shared_near_->registered_bytes() : 0);
   senders_.each(
       [&](const sender& s) { staging += in_cache_lines(s.staging.bytes) + in_cache_lines(s.endings.bytes); });
   m.staging_bytes += staging;

@@ -30,21 +30,89 @@ void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byt
 
 }  // namespace
 
+/// Connections to the ranks of this place by the device between places. They carry atomic operations alone.
+class rma_queue::near_atomics final : private connection_user {
+ public:
+  explicit near_atomics(connections& others)
+      : links(others.owner(), others.port(), *this,
+              {.limit = others.common_lane().options.limit,
+               .inbox_bytes = mailbox_layout::blocks_offset,
+               .message_bytes = sizeof(std::uint64_t),
+               .receives = 1,
+               .posts_receives = false},
+              number) {}
+
+  connections links;
+
+ private:
+  /// Beyond those of the rails of a transport.
+  static constexpr std::uint16_t number = 16;
+
+  void on_accepted(connection&) override {}
+  void on_closed(connection&) noexcept override {}
+  void on_notice(connection& from, std::uint32_t) override { refuse(from); }
+  void on_written(connection& from, std::uint32_t) override { refuse(from); }
+  void on_message(connection& from, std::uint64_t, const ibv_wc&) override { refuse(from); }
+  void count(int, ledger&) const noexcept override {}
+  [[nodiscard]] bool admits(int) const noexcept override { return true; }
+  void refuse(connection& from) {
+    links.break_off(from, "it sent a message where only atomic operations belong");
+  }
+};
+
 rma_queue::rma_queue(connections& links, const config& settings)
     : links_(&links),
       rank_(links.owner().rank()),
       ranks_(links.owner().size()),
       cache_(links.port().domain(), settings, links.port().device().provider().finds_by_address,
              links.port().device().remote_access()),
-      peers_(links.owner().size()) {}
+      peers_(links.owner().size()) {
+  const device_port* const near = links.near_port();
+  if (near == nullptr) return;
+  near_cache_.emplace(near->domain(), settings, near->device().provider().finds_by_address,
+                      near->device().remote_access());
+  near_atomics_ = std::make_unique<near_atomics>(links);
+}
+
+rma_queue::~rma_queue() = default;
+
+exposure rma_queue::registered(std::span<const std::byte> memory, registration_cache::rights wanted) {
+  auto near = near_cache_ ? near_cache_->find(memory, wanted) : registration_cache::handle{};
+  return {cache_.find(memory, wanted), std::move(near), memory, rank_};
+}
 
 exposure rma_queue::expose_alone(std::span<std::byte> memory) {
-  std::unique_ptr<verbs::memory_region> region;
-  if (!memory.empty())
-    region = std::make_unique<verbs::memory_region>(
-        links_->port().domain(), memory.data(), memory.size(),
-        IBV_ACCESS_LOCAL_WRITE | links_->port().device().remote_access());
-  return {std::move(region), memory, rank_};
+  const auto alone = [&](const device_port* over) -> std::unique_ptr<verbs::memory_region> {
+    if (over == nullptr || memory.empty()) return nullptr;
+    return std::make_unique<verbs::memory_region>(over->domain(), memory.data(), memory.size(),
+                                                  IBV_ACCESS_LOCAL_WRITE | over->device().remote_access());
+  };
+  auto near = alone(links_->near_port());
+  return {alone(&links_->port()), std::move(near), memory, rank_};
+}
+
+connections& rma_queue::atomic_links(int other) {
+  return links_->is_near(other) ? near_atomics_->links : *links_;
+}
+
+void rma_queue::on_progress() {
+  if (near_atomics_) near_atomics_->links.on_progress();
+}
+
+void rma_queue::probe(int other) {
+  if (near_atomics_) near_atomics_->links.probe(other);
+}
+
+void rma_queue::withdraw() noexcept {
+  if (near_atomics_) near_atomics_->links.withdraw();
+}
+
+void rma_queue::settle() noexcept {
+  if (near_atomics_) near_atomics_->links.settle();
+}
+
+void rma_queue::close() noexcept {
+  if (near_atomics_) near_atomics_->links.close();
 }
 
 void rma_queue::reject_local() {
@@ -65,7 +133,7 @@ bool rma_queue::advance(transfer& t) {
   peer& p = peers_.get(t.remote.owner);
   while (!t.last_posted) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
-    const std::size_t part = std::min(links_->largest_request(), t.memory.size() - t.posted_bytes);
+    const std::size_t part = std::min(c->by->largest_request(), t.memory.size() - t.posted_bytes);
     const bool last = t.posted_bytes + part == t.memory.size();
     ibv_sge here{reinterpret_cast<std::uintptr_t>(t.memory.data()) + t.posted_bytes,
                  static_cast<std::uint32_t>(part), t.lkey};
@@ -76,7 +144,7 @@ bool rma_queue::advance(transfer& t) {
     request.send_flags = IBV_SEND_SIGNALED;
     request.imm_data = htonl(notice_word(t.now));
     request.wr.rdma.remote_addr = t.remote.address + t.offset + t.posted_bytes;
-    request.wr.rdma.rkey = t.remote.key;
+    request.wr.rdma.rkey = key_of(t.remote);
     links_->post(*c, request);
     t.posted_bytes += part;
     t.last_posted = last;
@@ -97,7 +165,8 @@ bool rma_queue::advance(atomic& a) {
     // Own memory also needs the device, whose atomics need not be atomic with respect to the processor's.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
-  connection* c = a.ticket != 0 ? links_->find(a.remote.owner) : links_->ready(a.remote.owner);
+  connections& links = atomic_links(a.remote.owner);
+  connection* c = a.ticket != 0 ? links.find(a.remote.owner) : links.ready(a.remote.owner);
   if (c == nullptr) return false;
   if (!c->there.has_atomics)
     throw error(errc::unsupported,
@@ -105,9 +174,9 @@ bool rma_queue::advance(atomic& a) {
                             a.remote.owner),
                 {a.remote.owner});
   pool_block& place = peers_.get(a.remote.owner).old_value;
-  if (place.data == nullptr) place = links_->pool().take(sizeof a.old);
+  if (place.data == nullptr) place = c->by->pool.take(sizeof a.old);
   if (a.ticket == 0) {
-    if (!links_->has_room(*c) || !links_->may_signal()) return false;
+    if (!links.has_room(*c) || !links.may_signal()) return false;
     ibv_sge here{reinterpret_cast<std::uintptr_t>(place.data), sizeof a.old, place.lkey};
     ibv_send_wr request{};
     request.sg_list = &here;
@@ -118,10 +187,10 @@ bool rma_queue::advance(atomic& a) {
     request.wr.atomic.rkey = a.remote.key;
     request.wr.atomic.compare_add = a.first;
     request.wr.atomic.swap = a.second;
-    links_->post(*c, request);
+    links.post(*c, request);
     a.ticket = c->posted;
   }
-  links_->reap();
+  links.reap();
   if (c->completed < a.ticket) return false;
   std::memcpy(&a.old, place.data, sizeof a.old);
   return true;
@@ -130,7 +199,8 @@ bool rma_queue::advance(atomic& a) {
 bool rma_queue::advance(mapping& m) {
   connection* c = links_->ready(m.there.owner);
   if (c == nullptr) return false;
-  m.seen = verbs::peer_memory{*c->qp, m.there.address, m.there.key, static_cast<std::size_t>(m.there.bytes)};
+  m.seen =
+      verbs::peer_memory{*c->qp, m.there.address, key_of(m.there), static_cast<std::size_t>(m.there.bytes)};
   return true;
 }
 
@@ -154,7 +224,7 @@ bool rma_queue::fence(connection& c, peer& p) {
   // A closed connection has no pending puts: closing has waited for them.
   if (c.ready) {
     if (!links_->has_room(c) || !links_->may_signal()) return false;
-    if (p.fenced.data == nullptr) p.fenced = links_->pool().take(sizeof(std::uint64_t));
+    if (p.fenced.data == nullptr) p.fenced = c.by->pool.take(sizeof(std::uint64_t));
     ibv_sge here{reinterpret_cast<std::uintptr_t>(p.fenced.data), sizeof(std::uint64_t), p.fenced.lkey};
     ibv_send_wr request{};
     request.sg_list = &here;
@@ -209,6 +279,8 @@ void rma_queue::describe(memory_report& m) const {
   m.staging_bytes += words;
   m.spare_bytes -= words;
   m.user_bytes += cache_.statistics().bytes;
+  if (near_cache_) m.user_bytes += near_cache_->statistics().bytes;
+  if (near_atomics_) near_atomics_->links.describe(m);
 }
 
 }  // namespace chorale::transport

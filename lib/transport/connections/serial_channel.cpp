@@ -41,9 +41,10 @@ void serial_channel::take(int from, std::span<std::byte> into, std::uint32_t lke
 }
 
 void serial_channel::post_pieces() {
-  while (!is_free() && posted_ < into_.size() && waiting_ < links_.receives().count()) {
+  while (!is_free() && posted_ < into_.size() && waiting_ < links_.common_lane().receives.count()) {
     const std::size_t part = piece_at(posted_, into_.size());
-    if (!links_.receives().post_into(posted_ / largest_piece, from_, into_.subspan(posted_, part), lkey_))
+    if (!links_.common_lane().receives.post_into(posted_ / largest_piece, from_, into_.subspan(posted_, part),
+                                                 lkey_))
       return;
     posted_ += part;
     ++waiting_;
@@ -76,7 +77,7 @@ void serial_channel::look() {
 }
 
 void serial_channel::on_closed(connection& c) noexcept {
-  if (links_.receives().shared() != nullptr || c.peer != from_) return;
+  if (links_.common_lane().receives.shared() != nullptr || c.peer != from_) return;
   // The receives were destroyed with their queue: those without data are posted again.
   posted_ = arrived_;
   waiting_ = 0;

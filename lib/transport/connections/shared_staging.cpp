@@ -2,6 +2,7 @@
 #include "shared_staging.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace chorale::transport {
 
@@ -10,16 +11,21 @@ bool shared_place::is_read() const noexcept {
                      [](const posted& send) { return send.by->completed >= send.ticket; });
 }
 
-shared_place* shared_staging::take() {
+shared_place* shared_staging::take(shared_place*& staged, bool& is_new) {
+  for (shared_place* one = staged; one != nullptr; one = one->next_)
+    if (one->by_ == by_) return one;
   shared_place& oldest = places_[next_];
   if (oldest.is_open_) return nullptr;
   if (!oldest.is_read()) {
     links_->reap();
     if (!oldest.is_read()) return nullptr;
   }
-  if (oldest.memory_.data == nullptr) oldest.memory_ = links_->pool().take(bytes_);
+  if (oldest.memory_.data == nullptr) oldest.memory_ = by_->pool.take(bytes_);
   oldest.sends_.clear();
   oldest.is_open_ = true;
+  oldest.by_ = by_;
+  oldest.next_ = std::exchange(staged, &oldest);
+  is_new = true;
   next_ = (next_ + 1) % places_.size();
   return &oldest;
 }

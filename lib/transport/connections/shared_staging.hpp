@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include <chorale/transport/connections/connections.hpp>
@@ -18,8 +19,11 @@ class shared_place {
   [[nodiscard]] std::uint32_t lkey() const noexcept { return memory_.lkey; }
   /// Request number `ticket` of that connection reads from this place.
   void note_posted(const connection& by, std::uint64_t ticket) { sends_.push_back({&by, ticket}); }
-  /// No more sends follow.
-  void close() noexcept { is_open_ = false; }
+  /// No more sends follow, from this place and the next ones.
+  void close() noexcept {
+    for (shared_place* one = this; one != nullptr; one = std::exchange(one->next_, nullptr))
+      one->is_open_ = false;
+  }
 
  private:
   friend class shared_staging;
@@ -32,22 +36,27 @@ class shared_place {
   pool_block memory_{};
   std::vector<posted> sends_;
   bool is_open_ = false;
+  const lane* by_ = nullptr;
+  shared_place* next_ = nullptr;  ///< with the same payload, on another lane
 };
 
-/// Registered places of one size for messages to several peers; each is held until all sends from it have
-/// completed. Used round-robin; memory is allocated at first use. One thread at a time.
+/// Registered places of one size for messages to several peers of one lane; each is held until all sends from
+/// it have completed. Used round-robin; memory is allocated at first use. One thread at a time.
 class shared_staging {
  public:
-  /// `links` must outlive this.
-  shared_staging(connections& links, std::size_t bytes, std::size_t places)
-      : links_(&links), bytes_(bytes), places_(places) {}
+  /// `by` is a lane of `links`, which must outlive this.
+  shared_staging(connections& links, lane& by, std::size_t bytes, std::size_t places)
+      : links_(&links), by_(&by), bytes_(bytes), places_(places) {}
 
-  /// A place from which no send is pending; null if all are in use.
-  [[nodiscard]] shared_place* take();
+  /// A place with the payload, of which there may be others from `staged` on: the one on this lane, or a new
+  /// one, from which no send is pending; null if all are in use. `is_new` is set if the payload has to be
+  /// copied there.
+  [[nodiscard]] shared_place* take(shared_place*& staged, bool& is_new);
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
 
  private:
   connections* links_;
+  lane* by_;
   std::size_t bytes_;
   std::vector<shared_place> places_;
   std::size_t next_ = 0;

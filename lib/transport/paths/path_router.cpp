@@ -46,7 +46,12 @@ path_router::path_router(connections& links, rdma_mailbox& by_connection, reliab
       ranks_(links.owner().size()),
       limit_(choice == path_choice::busiest ? std::min(limit, ranks_ - 1) : partners_in(limit, ranks_)),
       choice_(choice),
-      peers_(static_cast<std::size_t>(ranks_)) {}
+      peers_(static_cast<std::size_t>(ranks_)) {
+  constexpr peer_path by_connection_alone{
+      .now = stage::connection, .signals_there = true, .messages_there = true, .notices_there = true};
+  for (int peer = 0; peer < ranks_; ++peer)
+    if (peer != rank_ && links.is_near(peer)) of(peer) = by_connection_alone;
+}
 
 bool path_router::admits(int peer) const noexcept {
   const peer_path& p = peers_[static_cast<std::size_t>(peer)];

@@ -60,7 +60,7 @@ class collective_buffer {
   /// The same half of a partner.
   [[nodiscard]] remote_region there(int partner) const noexcept {
     const remote_region& all = known_[static_cast<std::size_t>(partner)];
-    return {all.address + offset(), half_bytes_, all.key, all.owner};
+    return all.part(all.address + offset(), half_bytes_);
   }
   /// The registration, for the source of a put.
   [[nodiscard]] const auto& exposure() const noexcept { return kept_->exposure(); }

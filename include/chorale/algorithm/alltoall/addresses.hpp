@@ -27,7 +27,7 @@ class addresses {
     if (all.owner != rank || all.bytes != layout.total()) [[unlikely]]
       chorale::throw_unequal_sizes(now.what, rank, all.bytes, net.rank(), layout.total());
     const extent place = layout[block];
-    return {all.address + place.offset, place.bytes, all.key, all.owner};
+    return all.part(all.address + place.offset, place.bytes);
   }
 
   /// Allgathers the changed regions by Bruck's algorithm: ceil(log2 n) messages, empty if nothing changed;
@@ -41,7 +41,7 @@ class addresses {
     std::vector<remote_region> news;
     std::vector<std::size_t> news_up_to(ranks + 1);  // by number of places: changes among the first
     auto& last = known_[static_cast<std::size_t>(net.rank())];
-    if (!(same(last, mine))) news.push_back(mine);
+    if (last != mine) news.push_back(mine);
     last = mine;
     news_up_to[1] = news.size();
     const std::size_t most = net.block_bytes() / sizeof(remote_region);
@@ -80,9 +80,6 @@ class addresses {
   }
 
  private:
-  static bool same(const remote_region& a, const remote_region& b) noexcept {
-    return a.address == b.address && a.bytes == b.bytes && a.key == b.key && a.owner == b.owner;
-  }
   std::vector<remote_region> known_;
 };
 

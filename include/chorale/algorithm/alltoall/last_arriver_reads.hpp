@@ -64,8 +64,7 @@ struct last_arriver_reads {
       std::memcpy(&there, slots.of(from, sizeof there).data(), sizeof there);
       transfer::check_region(net, from, now, there, out.layout().total());
       const extent place = in.layout()[net.rank()];
-      co_await net.get({there.address + place.offset, place.bytes, there.key, there.owner}, 0, local,
-                       out[from], now);
+      co_await net.get(there.part(there.address + place.offset, place.bytes), 0, local, out[from], now);
     }
     chorale::place_own(in[net.rank()], out[net.rank()]);
     slots.begin(now);

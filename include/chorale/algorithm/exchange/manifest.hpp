@@ -33,9 +33,10 @@ struct manifest_entry {
   std::uint32_t type = 0;
 };
 struct manifest_place {
-  static constexpr std::size_t packed_bytes = 12;  ///< in a manifest
+  static constexpr std::size_t packed_bytes = 16;  ///< in a manifest
   std::uint64_t address = 0;
   std::uint32_t key = 0;
+  std::uint32_t near_key = 0;
 };
 
 /// The entry or place of a manifest at `from`.
@@ -132,7 +133,7 @@ class expected_manifest {
   [[nodiscard]] remote_region place_of(std::size_t index, std::size_t bytes) const noexcept {
     const auto p =
         unpacked<manifest_place>(memory_.data() + manifest_bytes(sends_.size() + takes_.size(), index));
-    return {p.address, bytes, p.key, peer_};
+    return {p.address, bytes, p.key, peer_, p.near_key};
   }
 
  private:

@@ -123,7 +123,7 @@ class neighbour {
     if constexpr (one_sided_transport<Net>) {
       const auto name = [&](const auto& registered) {
         const remote_region here = registered.region();
-        const manifest_place place{here.address, here.key};
+        const manifest_place place{here.address, here.key, here.near_key};
         std::memcpy(at, &place, manifest_place::packed_bytes);
         at += manifest_place::packed_bytes;
       };

@@ -16,15 +16,21 @@
 
 namespace chorale::transport {
 
+struct lane;
+
 /// The queue pair to one peer, the local memory that the peer writes into, and the peer's memory that this
 /// rank writes into. Lives as long as `connections`; the words are kept while the connection is closed.
 struct connection {
   int peer = -1;
-  bool ready = false;       ///< both sides are ready: this rank may send
-  std::uint32_t depth = 0;  ///< size of the send queue, a power of two
-  /// `prepare_request` handles a request whose number has none of these bits: the last request of each half
-  /// of the queue; every request if the device takes no inline data or writes may overtake each other.
-  std::uint32_t prepare_mask = 0;
+  lane* by = nullptr;  ///< the lane to that peer
+  bool ready = false;  ///< both sides are ready: this rank may send
+  /// The send queue.
+  struct sends {
+    std::uint32_t depth = 0;  ///< a power of two
+    /// `prepare_request` handles a request whose number has none of these bits: the last request of each half
+    /// of the queue; every request if the device takes no inline data or writes may overtake each other.
+    std::uint32_t prepare_mask = 0;
+  } queue;
   std::uint64_t posted = 0;  ///< requests
   std::uint64_t completed = 0;
   std::optional<verbs::queue_pair> qp;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,11 +13,10 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/connection.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
-#include <chorale/transport/connections/receive_queue.hpp>
+#include <chorale/transport/connections/lane.hpp>
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/memory_report.hpp>
-#include <chorale/verbs/completion_queue.hpp>
 
 namespace chorale::transport {
 
@@ -40,27 +40,18 @@ class connection_user {
   ~connection_user() = default;
 };
 
-/// One RC queue pair for each peer that communicates with this rank, made at first use, all on one completion
-/// queue and, if the device supports it, one shared receive queue; limited by config::connections, as in
-/// `connection_table`. Cost of eviction: opening and closing need the peer's attention, so that a rank that
-/// computes outside calls can delay others until its next call; and while no rank is connected to a rank on
-/// another host, only silence reveals the death of that rank.
+/// One RC queue pair for each peer that communicates with this rank, made at first use, on one lane or, if
+/// the ranks of a place have a device of their own, on two; each lane has one completion queue and, if the
+/// device supports it, one shared receive queue. Limited by config::connections, as in `connection_table`.
+/// Cost of eviction: opening and closing need the peer's attention, so that a rank that computes outside
+/// calls can delay others until its next call; and while no rank is connected to a rank on another host,
+/// only silence reveals the death of that rank.
 class connections final : private connection_port {
  public:
   /// This bit of immediate data marks a message in the inbox rather than a notification.
   static constexpr std::uint32_t written_mark = 0x80000000U;
 
-  struct options {
-    std::size_t limit = 0;             ///< as config::connections
-    std::size_t inbox_bytes = 0;       ///< memory that the peer writes, per connection
-    std::uint32_t inbox_messages = 0;  ///< messages of a peer that its inbox holds
-    std::size_t message_bytes = 0;     ///< longest message that fits into the inbox or a receive
-    std::size_t receive_bytes = 0;   ///< bytes of one receive; 0 for receives that carry only immediate data
-    std::uint32_t receives = 0;      ///< for all peers together, as in `receive_queue::options`
-    bool posts_receives = true;      ///< keeps all receives posted; otherwise the mechanism posts them
-    std::uint32_t inline_bytes = 0;  ///< inline data per request, on the software device
-    bool announced_writes = false;   ///< completions announce peers' writes; set by `connections`
-  };
+  using options = connection_options;
   struct statistics {
     int connected = 0;
     int most_connected = 0;
@@ -73,9 +64,11 @@ class connections final : private connection_port {
   [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
 
   /// `over`: the device port to use. `number`: identifies this object among all of the transport's, the same
-  /// on all ranks, below 24. The referenced objects must outlive it. @throws error as the verbs objects.
+  /// on all ranks, below 24. `near`: the device port to the other ranks of this rank's place, or null, if
+  /// `over` reaches them like all others. The referenced objects must outlive it. @throws error as the verbs
+  /// objects.
   connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
-              std::uint16_t number = 0);
+              std::uint16_t number = 0, const device_port* near = nullptr);
   connections(const connections&) = delete;
   connections& operator=(const connections&) = delete;
   ~connections();
@@ -113,7 +106,7 @@ class connections final : private connection_port {
   [[gnu::cold]] static void announce(connection& c, ibv_send_wr& request, std::uint32_t count) noexcept;
   /// Call when polling memory has found nothing: handles completions if they announce data.
   void poll_announcements() {
-    if (options_.announced_writes) reap();
+    if (announced_writes_) reap();
   }
   /// How the arrival of data is announced, and why, in the words of `explain`.
   [[nodiscard]] std::string announcements() const;
@@ -125,18 +118,20 @@ class connections final : private connection_port {
   void note_heard(connection& c) { table_.note_heard(c.peer); }
   [[nodiscard]] bool is_open(const connection& c) const noexcept { return c.qp.has_value(); }
 
-  /// Maximum bytes of one request.
-  [[nodiscard]] std::size_t largest_request() const noexcept { return over_->largest_message(); }
-  /// Whether a request may gather its bytes from two places.
-  [[nodiscard]] bool gathers() const noexcept { return over_->device().attributes().max_sge >= 2; }
-
   [[nodiscard]] endpoint& owner() const noexcept { return *owner_; }
-  [[nodiscard]] const device_port& port() const noexcept { return *over_; }
-  [[nodiscard]] registered_pool& pool() noexcept { return pool_; }
-  [[nodiscard]] receive_queue& receives() noexcept { return receives_; }
+  /// The port to all ranks, or to those of other places.
+  [[nodiscard]] const device_port& port() const noexcept { return *lane_.over; }
+  /// The port to the other ranks of this rank's place, if they have one of their own; otherwise null.
+  [[nodiscard]] const device_port* near_port() const noexcept { return near_ ? near_->over : nullptr; }
+  /// True if that port leads to the peer.
+  [[nodiscard]] bool is_near(int peer) const noexcept { return near_ && shares_place(peer); }
+  /// The lane to all ranks, or to those of other places.
+  [[nodiscard]] lane& common_lane() noexcept { return lane_; }
+  /// The lane to the other ranks of this rank's place; null if that is the same.
+  [[nodiscard]] lane* near_lane() noexcept { return near_ ? &*near_ : nullptr; }
   [[nodiscard]] const statistics& figures() const noexcept { return statistics_; }
   [[nodiscard]] std::size_t registered_bytes() const noexcept {
-    return pool_.registered_bytes() + receives_.registered_bytes();
+    return lane_.registered_bytes() + (near_ ? near_->registered_bytes() : 0);
   }
   /// The connections' part of the report; pieces of the pool that are used elsewhere count as spare ones.
   void describe(memory_report& m) const;
@@ -190,33 +185,25 @@ class connections final : private connection_port {
   /// Maps queue pair numbers to connections.
   struct numbers;
 
+  [[nodiscard]] bool shares_place(int peer) const noexcept;
   [[nodiscard]] placement placement_here(const connection& c) const;
   void on_word(connection& c, std::uint64_t index, const ibv_wc& wc);
-  [[nodiscard]] verbs::queue_pair make_queue_pair();
-  /// Makes the completion queue large enough for all outstanding requests of so many queue pairs: when a peer
-  /// dies, each request to it completes with an error, signalled or not.
-  void make_room_for(std::size_t queue_pairs);
-  [[nodiscard]] std::uint8_t reads_here() const noexcept;
-  [[nodiscard]] std::uint8_t atomics_here() const noexcept {
-    return over_->device().attributes().atomic_cap == IBV_ATOMIC_NONE ? 0 : 1;
-  }
+  void reap(lane& from);
   /// Signals the request if its completion is needed to free earlier slots. On connections that pass every
   /// request here: sends words by messages if writes may overtake each other, and moves data that the device
   /// does not take inline to registered memory.
   [[gnu::cold]] static void prepare_request(connection& c, ibv_send_wr& request);
   void post_probe(connection& c);
   void on_send_completion(const ibv_wc& wc);
-  void on_receive_completion(const ibv_wc& wc);
+  void on_receive_completion(lane& from, const ibv_wc& wc);
   void poll_farewells() noexcept;
 
   endpoint* owner_;
-  const device_port* over_;
   connection_user* user_;
-  options options_;
   std::uint16_t connect_kind_;  ///< kind of connect datagrams; the next kind closes
-  registered_pool pool_;
-  receive_queue receives_;
-  verbs::completion_queue cq_;
+  lane lane_;
+  std::optional<lane> near_;
+  bool announced_writes_;  ///< on either lane
   connection_table table_;
   per_peer<connection> peers_;
   std::unique_ptr<numbers> by_number_;
@@ -230,15 +217,15 @@ class connections final : private connection_port {
 };
 
 inline bool connections::has_room(connection& c) {
-  if (c.posted - c.completed < c.depth) [[likely]]
+  if (c.posted - c.completed < c.queue.depth) [[likely]]
     return true;
   reap();
-  return c.posted - c.completed < c.depth;
+  return c.posted - c.completed < c.queue.depth;
 }
 
 inline void connections::post(connection& c, ibv_send_wr& request) {
   // One signalled request in each half of the queue suffices: its completion frees the earlier slots.
-  if ((++c.posted & c.prepare_mask) == 0) [[unlikely]]
+  if ((++c.posted & c.queue.prepare_mask) == 0) [[unlikely]]
     prepare_request(c, request);
   if ((request.send_flags & IBV_SEND_SIGNALED) != 0) ++counts_.signalled;
   request.wr_id = static_cast<std::uint64_t>(static_cast<std::uint32_t>(c.peer)) << 32 |

@@ -89,7 +89,7 @@ class matched_mailbox {
   ~matched_mailbox();
 
   /// What it requires of connections.
-  static connections::options needs(const device_port& over, const config& settings, int ranks) noexcept;
+  static connection_options needs(bool copies, const config& settings, int ranks) noexcept;
 
   /// Largest payload of one block message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return payload_bytes_; }

@@ -26,11 +26,13 @@ class rail final : private connection_user {
   /// Whether a peer that requests a connection may have one.
   using admission = std::function<bool(int peer)>;
 
-  /// `number`: the index of this rail in the transport, the same on all ranks. `over`: its device port. Both
-  /// references must outlive it. Settings: those of connections, mailbox and registration cache. @throws
-  /// error as the verbs objects.
-  rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {})
-      : links_(owner, over, *this, Mailbox::needs(over, owner.settings(), owner.size()), number),
+  /// `number`: the index of this rail in the transport, the same on all ranks. `over`: its device port;
+  /// `near`: as of `connections`. All must outlive it. Settings: those of connections, mailbox and
+  /// registration cache. @throws error as the verbs objects.
+  rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {},
+       const device_port* near = nullptr)
+      : links_(owner, over, *this, Mailbox::needs(owner.copies_to_some(), owner.settings(), owner.size()),
+               number, near),
         one_sided_(links_, owner.settings()),
         mailbox_(made(links_, one_sided_, owner.settings())),
         admits_(std::move(admits)) {}
@@ -56,17 +58,23 @@ class rail final : private connection_user {
   // The interface for the endpoint.
   void on_progress() {
     links_.on_progress();
+    one_sided_.on_progress();
     mailbox_.on_progress();
   }
-  void probe(int peer) { links_.probe(peer); }
+  void probe(int peer) {
+    links_.probe(peer);
+    one_sided_.probe(peer);
+  }
   void withdraw() noexcept {
     links_.withdraw();
+    one_sided_.withdraw();
     if constexpr (requires { mailbox_.withdraw(); }) mailbox_.withdraw();
   }
 
   /// Starts nothing new; waits until everything sent has arrived.
   void settle() noexcept {
     links_.settle();
+    one_sided_.settle();
     if constexpr (requires { mailbox_.settle(); }) mailbox_.settle();
   }
   /// Sends a farewell on each connection, after all other data, and waits until it has arrived.
@@ -76,6 +84,7 @@ class rail final : private connection_user {
       mailbox_.close();
     }
     links_.close();
+    one_sided_.close();
   }
 
  private:

@@ -69,14 +69,14 @@ class rdma_mailbox {
   ~rdma_mailbox();
 
   /// What it requires of connections.
-  static connections::options needs(const device_port& over, const config& settings, int ranks) noexcept;
-  /// Blocks in each direction of a connection over that port: `config::blocks`. If that is unset, as many on
-  /// soft0 as 4 MiB a rank hold for all its peers, at most 256 for each: a core takes two to three times as
-  /// long to write into blocks whose lines the peer's core has read last and still holds as into blocks that
-  /// have come round after more than its caches hold, and where ranks share cores a sender gets further each
-  /// time that it has one. An adapter writes into the cache of the host, of which more blocks need more.
-  [[nodiscard]] static std::uint32_t blocks_for(const device_port& over, const config& settings,
-                                                int ranks) noexcept;
+  static connection_options needs(bool copies, const config& settings, int ranks) noexcept;
+  /// Blocks in each direction of a connection: `config::blocks`. If that is unset, as many where soft0
+  /// copies to some of the ranks (`copies`) as 4 MiB a rank hold for all its peers, at most 256 for each: a
+  /// core takes two to three times as long to write into blocks whose lines the peer's core has read last
+  /// and still holds as into blocks that have come round after more than its caches hold, and where ranks
+  /// share cores a sender gets further each time that it has one. An adapter writes into the cache of the
+  /// host, of which more blocks need more.
+  [[nodiscard]] static std::uint32_t blocks_for(bool copies, const config& settings, int ranks) noexcept;
 
   /// Largest payload of one message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
@@ -110,7 +110,7 @@ class rdma_mailbox {
   // The interface for connections and the endpoint.
   void on_accepted(connection& c) { known(c.peer); }
   void on_written(connection& from, std::uint32_t count);
-  void on_message(connection&, std::uint64_t index, const ibv_wc&) { links_->receives().post(index); }
+  void on_message(connection& from, std::uint64_t index, const ibv_wc&) { from.by->receives.post(index); }
   void on_closed(connection& c) noexcept;
   void on_progress() noexcept { credits_.on_progress(); }
   void count(int peer, ledger& l) const noexcept;
@@ -132,14 +132,15 @@ class rdma_mailbox {
   /// For messages that are not short, or that are longer than the device takes inline.
   void post_long(sender& s, const mailbox_trailer& trailer, std::span<const std::byte> bytes,
                  shared_payload* shared, bool is_polled);
-  /// True if the payload is now in shared staging.
-  [[nodiscard]] bool stage(shared_payload& payload);
+  /// The payload in the shared staging of that lane; null if there is no room now.
+  [[nodiscard]] shared_place* stage(shared_payload& payload, const lane& by);
   [[gnu::cold]] void report_overrun(int from) const;
 
   connections* links_;
   mailbox_layout layout_;
   credits credits_;
   std::unique_ptr<shared_staging> shared_;
+  std::unique_ptr<shared_staging> shared_near_;  ///< of the second lane; null without
   per_peer<sender> senders_;
   statistics statistics_;
 };

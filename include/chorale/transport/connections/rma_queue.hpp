@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -16,8 +18,10 @@
 
 namespace chorale::transport {
 
-/// Puts, gets, atomic operations and notifications. A cache holds registrations of user memory. One thread at
-/// a time.
+/// Puts, gets, atomic operations and notifications. A cache for each lane holds registrations of user memory.
+/// If there are two lanes, all atomic operations are executed by the device between places, so that they are
+/// atomic with respect to each other: those on memory of a rank of this place use a connection of their own.
+/// One thread at a time.
 class rma_queue {
  public:
   /// The device's atomic operations are atomic with respect to each other, but not to the processor's.
@@ -36,6 +40,7 @@ class rma_queue {
 
   /// Settings: those of the registration cache. `links` must outlive this.
   rma_queue(connections& links, const config& settings);
+  ~rma_queue();
 
   [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
   /// Whether a core of this process copies the data of reads and writes.
@@ -44,18 +49,21 @@ class rma_queue {
 
   /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
   [[nodiscard]] exposure expose(std::span<std::byte> memory) {
-    return {cache_.find(memory, registration_cache::rights::remote), memory, rank_};
+    return registered(memory, registration_cache::rights::remote);
   }
   /// The same without the cache: peers can access exactly these bytes, and none once the object has ended.
   [[nodiscard]] exposure expose_alone(std::span<std::byte> memory);
   /// Registers memory that peers may read; it may be read-only.
   [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
-    return {cache_.find(memory, registration_cache::rights::read), memory, rank_};
+    return registered(memory, registration_cache::rights::read);
   }
   /// Registers memory that is a source of transfers; it may be read-only.
   [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
   /// Call before memory that may have been exposed is returned to the device.
-  void forget(std::span<const std::byte> memory) noexcept { cache_.forget(memory.data(), memory.size()); }
+  void forget(std::span<const std::byte> memory) noexcept {
+    cache_.forget(memory.data(), memory.size());
+    if (near_cache_) near_cache_->forget(memory.data(), memory.size());
+  }
   /// The device places peers' writes without help.
   void expect(int) noexcept {}
 
@@ -100,15 +108,19 @@ class rma_queue {
                                std::span<const std::byte> from, call_id now, bool notified) {
     require_within(target, offset, from.size(), ranks_);
     require_lent(local, from);
-    return {
-        this, notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, target, offset, local.lkey(), from,
-        now};
+    return {this,
+            notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
+            target,
+            offset,
+            lkey_for(target.owner, local),
+            from,
+            now};
   }
   [[nodiscard]] transfer read(remote_region source, std::size_t offset, const exposure& local,
                               std::span<std::byte> into, call_id now) {
     require_within(source, offset, into.size(), ranks_);
     require_lent(local, into);
-    return {this, IBV_WR_RDMA_READ, source, offset, local.lkey(), into, now};
+    return {this, IBV_WR_RDMA_READ, source, offset, lkey_for(source.owner, local), into, now};
   }
   [[nodiscard]] atomic add(remote_region target, std::size_t offset, std::uint64_t value) {
     require_within(target, offset, sizeof value, ranks_);
@@ -137,8 +149,25 @@ class rma_queue {
   void on_notice(connection& from, std::uint32_t word);
   void count(int peer, ledger& l) const noexcept;
   void describe(memory_report& m) const;
+  // The interface for the rail, for the connections of atomic operations.
+  void on_progress();
+  void probe(int other);
+  void withdraw() noexcept;
+  void settle() noexcept;
+  void close() noexcept;
 
  private:
+  class near_atomics;
+
+  [[nodiscard]] exposure registered(std::span<const std::byte> memory, registration_cache::rights wanted);
+  [[nodiscard]] std::uint32_t lkey_for(int other, const exposure& local) const noexcept {
+    return links_->is_near(other) ? local.near_lkey() : local.lkey();
+  }
+  [[nodiscard]] std::uint32_t key_of(const remote_region& there) const noexcept {
+    return links_->is_near(there.owner) ? there.near_key : there.key;
+  }
+  /// The connections by which atomic operations reach a peer.
+  [[nodiscard]] connections& atomic_links(int other);
   static void require_lent(const exposure& local, std::span<const std::byte> memory) {
     if (!local.contains(memory)) [[unlikely]]
       reject_local();
@@ -155,6 +184,8 @@ class rma_queue {
   int rank_;
   int ranks_;
   registration_cache cache_;
+  std::optional<registration_cache> near_cache_;
+  std::unique_ptr<near_atomics> near_atomics_;  ///< null with one lane
   per_peer<peer> peers_;
 };
 

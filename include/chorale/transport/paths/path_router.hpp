@@ -32,6 +32,7 @@ enum class path { datagrams, changing, connection };
 /// continue. Once connected, a rank sends a mark in its stream, waits until the mark and therefore all
 /// earlier data has been delivered, and then uses the connection; the peer reads from the connection once it
 /// has read the mark. Each direction switches independently, order is preserved, and there is no switch back.
+/// Peers on a lane of their own have connections from the beginning, in addition to these.
 /// One thread at a time.
 class path_router {
  public:
@@ -65,7 +66,7 @@ class path_router {
   path_router(connections& links, rdma_mailbox& by_connection, reliable::streams& by_datagrams, int limit,
               path_choice choice);
 
-  /// Maximum number of connections of this rank.
+  /// Maximum number of connections of this rank, without those to peers on a lane of their own.
   [[nodiscard]] int limit() const noexcept { return limit_; }
   /// Requests a connection to `peer`, within the limits of both. Repeated requests cost nothing.
   void wants_connection(int peer);

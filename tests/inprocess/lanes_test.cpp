@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: Apache-2.0
+// Ranks with two lanes: soft0 within a place, another device between places.
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <chorale/chorale.hpp>
+
+#include "adapter.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using chorale::errc;
+using chorale::transport::rc;
+
+namespace {
+
+chorale::config with_places(const std::string& places) {
+  auto c = settings();
+  c.device = adapter::name;
+  c.places = places;
+  return c;
+}
+
+/// Runs `body(comm)` on ranks that have an adapter beside soft0, as `run_ranks`.
+template <class Comm = chorale::communicator<>, class Body>
+void run_beside_adapter(int size, const chorale::config& c, const Body& body) {
+  std::vector<std::optional<chorale::error>> failed(static_cast<std::size_t>(size));
+  run_anywhere(size, [&](auto& group) {
+    const adapter::present both;
+    failed[static_cast<std::size_t>(group.rank())] = support::error_of([&] {
+      Comm comm{group, c};
+      body(comm);
+    });
+  });
+  for (const auto& one : failed) {
+    INFO(size << " ranks, places " << c.places << ", seed " << seed() << ": " << (one ? one->what() : ""));
+    CHECK_FALSE(one);
+  }
+}
+
+/// The device port to the ranks of the same place, or null.
+template <class Comm>
+const chorale::transport::device_port* near_port(Comm& comm) {
+  return comm.transport().core().near_port();
+}
+
+std::uint64_t number_of(int from, int to, std::size_t i) {
+  return seed() ^
+         ((static_cast<std::uint64_t>(from) * 64 + static_cast<std::uint64_t>(to)) * 1'000'003 + i * 7);
+}
+
+template <class Comm>
+void check_blocks(Comm& comm, std::size_t count) {
+  const auto size = static_cast<std::size_t>(comm.size());
+  std::vector<std::uint64_t> to(count * size);
+  std::vector<std::uint64_t> from(to.size());
+  for (std::size_t r = 0; r < size; ++r)
+    for (std::size_t i = 0; i < count; ++i)
+      to[r * count + i] = number_of(comm.rank(), static_cast<int>(r), i);
+  comm.alltoall(std::span<const std::uint64_t>{to}, std::span{from});
+  for (std::size_t r = 0; r < size; ++r)
+    for (std::size_t i = 0; i < count; ++i)
+      expect(from[r * count + i] == number_of(static_cast<int>(r), comm.rank(), i), "alltoall");
+  std::vector<std::uint64_t> sum(count, static_cast<std::uint64_t>(comm.rank()) + 1);
+  comm.allreduce(chorale::in_place, std::span{sum}, chorale::sum);
+  for (const std::uint64_t one : sum) expect(one == size * (size + 1) / 2, "allreduce");
+}
+
+/// Puts and gets among all ranks, and atomic operations of all on one word.
+template <class Comm>
+void check_window(Comm& comm) {
+  constexpr std::uint64_t rounds = 50;
+  const int size = comm.size();
+  std::vector<std::uint64_t> memory(static_cast<std::size_t>(size) + 1);
+  chorale::window w{comm, std::span{memory}};
+  for (int r = 0; r < size; ++r) {
+    const std::uint64_t mine = number_of(comm.rank(), r, 0);
+    w.put(r, static_cast<std::size_t>(comm.rank()) + 1, std::span{&mine, 1});
+    w.flush(r);
+  }
+  for (std::uint64_t i = 0; i < rounds; ++i)
+    for (int r = 0; r < size; ++r) w.fetch_and_op(r, 0, std::uint64_t{1}, chorale::sum);
+  w.fence();
+  for (int r = 0; r < size; ++r)
+    expect(memory[static_cast<std::size_t>(r) + 1] == number_of(r, comm.rank(), 0), "put");
+  expect(memory[0] == rounds * static_cast<std::uint64_t>(size), "atomic operations of ranks of two lanes");
+  std::vector<std::uint64_t> seen(1);
+  const int next = (comm.rank() + 1) % size;
+  w.get(next, 1, std::span{seen});
+  expect(seen[0] == number_of(0, next, 0), "get");
+  w.fence();
+}
+
+}  // namespace
+
+TEST_CASE("ranks of a place use soft0 among themselves and the adapter to others", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  struct layout {
+    const char* places;
+    int size;
+  };
+  for (const auto& [places, size] :
+       {layout{"2x2", 4}, layout{"1,3", 4}, layout{"2x3c", 6}, layout{"4,1,2", 7}}) {
+    if (too_large(size)) continue;
+    for (const std::uint32_t limit : {0U, 2U}) {
+      auto c = with_places(places);
+      c.zero_copy_bytes = 4096;
+      c.connections = limit;
+      run_beside_adapter(size, c, [](chorale::communicator<>& comm) {
+        const auto& layout = comm.hosts();
+        const auto of_place = layout.members(layout.of(comm.rank())).size();
+        expect((near_port(comm) != nullptr) == (of_place > 1), "a lane to the place");
+        expect(comm.transport().chosen().device.name == adapter::name, "the adapter leads to other places");
+        if (near_port(comm) != nullptr)
+          expect(near_port(comm)->device().is_soft(), "soft0 leads to the place");
+        expect(!comm.transport().maps_memory(), "no rank maps the memory of all");
+        for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{3000}})
+          check_blocks(comm, count);
+        check_window(comm);
+        // No rank waits for the others before it leaves.
+        double last = comm.rank() == 0 ? 1.5 : 0;
+        comm.broadcast(last, chorale::root{0});
+        expect(last == 1.5, "the last broadcast");
+      });
+    }
+  }
+}
+
+TEST_CASE("each message takes the lane of its receiver", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  run_beside_adapter(5, with_places("2,3"), [](chorale::communicator<>& comm) {
+    const auto& links = comm.transport().parts().links();
+    for (int r = 0; r < comm.size(); ++r)
+      if (r != comm.rank())
+        expect(links.is_near(r) == (comm.hosts().of(r) == comm.hosts().of(comm.rank())),
+               "the lane to a rank");
+    check_blocks(comm, 10);
+    for (int r = 0; r < comm.size(); ++r) {
+      const auto* c = r == comm.rank() ? nullptr : links.find(r);
+      if (c == nullptr || !c->qp) continue;
+      const auto& over = links.is_near(r) ? *near_port(comm) : comm.transport().core().port();
+      expect(c->qp->native()->context == over.device().native(), "the device of a connection");
+    }
+  });
+}
+
+TEST_CASE("a job of one place uses soft0 alone, and says so", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  for (const int size : {2, 3, 5})
+    run_beside_adapter(size, with_places(""), [](chorale::communicator<>& comm) {
+      expect(near_port(comm) == nullptr, "one lane");
+      expect(comm.transport().chosen().device.name == "soft0", "soft0");
+      expect(comm.transport().chosen().why.find(adapter::name) != std::string::npos, "the adapter is named");
+      expect(comm.transport().maps_memory(), "all ranks map each other's memory");
+      check_blocks(comm, 100);
+      check_window(comm);
+    });
+}
+
+TEST_CASE("a job with one rank in each place, and one without near lanes, use the adapter alone", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  for (const char* places : {"4x1", "2x2"}) {
+    auto c = with_places(places);
+    if (std::string{places} == "2x2") c.near = chorale::near_policy::off;
+    run_beside_adapter(4, c, [](chorale::communicator<>& comm) {
+      expect(near_port(comm) == nullptr, "one lane");
+      expect(comm.transport().chosen().device.name == adapter::name, "the adapter");
+      check_blocks(comm, 100);
+    });
+  }
+}
+
+TEST_CASE("parts of a communicator have the lanes of their own ranks", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  run_beside_adapter(5, with_places("2,3"), [](chorale::communicator<>& comm) {
+    auto host = comm.split_by_host();
+    expect(host.transport().chosen().device.name == "soft0", "a place uses soft0");
+    check_blocks(host, 100);
+    // Ranks 0 and 2 and 4, of which the last two are neighbours.
+    auto even = comm.split(comm.rank() % 2);
+    if (comm.rank() % 2 == 0) expect((near_port(*even) != nullptr) == (comm.rank() > 0), "lanes of a part");
+    check_blocks(*even, 100);
+    check_window(*even);
+  });
+}
+
+TEST_CASE("over hybrid, ranks of a place have connections beyond its limit", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  using over_hybrid = chorale::communicator<chorale::transport::hybrid<1>>;
+  for (const char* const places : {"3,2", "1,3,1"}) {
+    run_beside_adapter<over_hybrid>(5, with_places(places), [](over_hybrid& comm) {
+      const auto& layout = comm.hosts();
+      const auto neighbours = static_cast<int>(layout.members(layout.of(comm.rank())).size()) - 1;
+      expect((near_port(comm) != nullptr) == (neighbours > 0), "a lane to the place");
+      for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3000}})
+        check_blocks(comm, count);
+      check_window(comm);
+      comm.barrier();
+      expect(comm.transport().connections() >= neighbours, "connections to all ranks of the place");
+    });
+  }
+}
+
+TEST_CASE("a rank that cannot open soft0 is alone in its place", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  std::array<std::string, 4> remarks;
+  run_anywhere(4, [&](auto& group) {
+    const adapter::present devices{group.rank() != 2};
+    chorale::communicator<> comm{group, with_places("")};
+    const bool is_alone = comm.hosts().members(comm.hosts().of(comm.rank())).size() == 1;
+    expect(is_alone == (comm.rank() == 2), "the places");
+    check_blocks(comm, 100);
+    for (const std::string& text : comm.transport().chosen().remarks)
+      remarks[static_cast<std::size_t>(comm.rank())] += text;
+  });
+  CHECK(remarks[2].find("rank 2 is alone in its place") != std::string::npos);
+  CHECK(remarks[1].empty());
+}
+
+TEST_CASE("ranks that do not agree on near lanes are told so", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  std::array<std::optional<chorale::error>, 3> seen;
+  run_anywhere(3, [&](auto& group) {
+    auto c = with_places("1,2");
+    if (group.rank() == 1) c.near = chorale::near_policy::off;
+    const adapter::present both;
+    seen[static_cast<std::size_t>(group.rank())] = support::error_of([&] {
+      chorale::communicator<>{group, c};
+    });
+  });
+  for (const auto& one : seen) {
+    REQUIRE(one);
+    INFO(one->what());
+    CHECK(std::string{one->what()}.find("CHORALE_NEAR") != std::string::npos);
+  }
+}
