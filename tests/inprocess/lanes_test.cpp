@@ -120,6 +120,8 @@ TEST_CASE("ranks of a place use soft0 among themselves and the adapter to others
         expect(!comm.transport().maps_memory(), "no rank maps the memory of all");
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{3000}})
           check_blocks(comm, count);
+        // More messages from each rank than any mailbox has blocks.
+        for (int i = 0; i < 600; ++i) check_blocks(comm, 1);
         check_window(comm);
         // No rank waits for the others before it leaves.
         double last = comm.rank() == 0 ? 1.5 : 0;

@@ -123,8 +123,8 @@ TEST_CASE("cards are small, and can be read back", "[starting]") {
   CHECK(write_card(rank_card{}, first_cores(1024)).size() == 248);
   CHECK(write_card(rank_card{}, first_cores(64), std::vector<verbs::endpoint_address>(3)).size() ==
         128 + 3 * 24);
-  const near_card near{};
-  CHECK(write_card(rank_card{}, first_cores(64), {}, &near).size() == 128 + 32);
+  const near_card empty{};
+  CHECK(write_card(rank_card{}, first_cores(64), {}, &empty).size() == 128 + 32);
   for (int trial = 0; trial < 1000; ++trial) {
     cpu_mask cores{};
     for (auto& word : cores.words)
