@@ -125,7 +125,7 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
             static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
         // The table is rounded to nanoseconds. A few bytes more in the announcement of a region shift a row
         // by a few nanoseconds, and change no choice.
-        CHECK(row.microseconds == Approx(now).epsilon(2e-5).margin(0.00051));
+        CHECK(row.microseconds == Approx(now).epsilon(5e-5).margin(0.00051));
       }
     }
 }
