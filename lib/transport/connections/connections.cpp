@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <arpa/inet.h>
-#include <bit>
 #include <cstring>
 #include <type_traits>
 #include <utility>
