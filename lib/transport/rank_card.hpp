@@ -39,7 +39,7 @@ static_assert(std::has_unique_object_representations_v<group_numbers>);
 /// fingerprints. It is followed by the nonzero range of words of its core mask, the address of each further
 /// device port, and the `near_card` if there is one.
 struct rank_card {
-  static constexpr std::uint32_t binary_interface = 17;
+  static constexpr std::uint32_t binary_interface = 18;
   std::uint32_t version = binary_interface;
   std::uint32_t qp_number = 0;
   verbs::endpoint_address address{};  ///< of the first device port

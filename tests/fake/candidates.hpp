@@ -191,6 +191,8 @@ inline conditions conditions_of(int ranks, std::uint64_t seed) {
           .oversubscribed = pick(true, false),
           .copies_by_core = pick(true, false),
           .maps_memory = pick(true, true, false),
+          .maps_within_place = pick(true, true, false),
+          .places = pick(sharing::all, sharing::none, sharing::neighbours, sharing::in_turn, sharing::drawn),
           .blind_rank = pick(-1, -1, -1, ranks - 1),
           .refuses = pick(refusal::none, refusal::some, refusal::all)};
 }

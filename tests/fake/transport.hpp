@@ -181,6 +181,12 @@ class transport {
     });
   }
 
+  // Placed.
+  [[nodiscard]] const chorale::places& layout() const noexcept { return in_.layout(); }
+  [[nodiscard]] bool maps_within_place() const noexcept {
+    return maps_memory() || in_.setting().maps_within_place;
+  }
+
   // Mapping: all ranks see everything.
   [[nodiscard]] bool maps_memory() const noexcept { return in_.setting().maps_memory; }
   struct seen_memory {
@@ -318,6 +324,7 @@ static_assert(chorale::answering_transport<fake::transport>);
 static_assert(chorale::keeping_transport<fake::transport>);
 static_assert(chorale::scratch_transport<fake::transport>);
 static_assert(chorale::mapping_transport<fake::transport>);
+static_assert(chorale::placed_transport<fake::transport>);
 static_assert(chorale::multicast_transport<fake::transport>);
 static_assert(chorale::path_choosing_transport<fake::transport>);
 static_assert(chorale::tunable_transport<fake::transport>);

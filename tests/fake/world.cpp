@@ -2,19 +2,43 @@
 #include "world.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
 namespace fake {
 
+namespace {
+
+/// Numbered by their lowest ranks.
+chorale::places layout_of(const conditions& c) {
+  std::mt19937_64 random{c.seed};
+  std::map<std::uint64_t, int> numbers;
+  std::vector<int> of;
+  for (int rank = 0; rank < c.ranks; ++rank) {
+    std::uint64_t key = 0;
+    if (c.places == sharing::none) key = static_cast<std::uint64_t>(rank);
+    if (c.places == sharing::neighbours) key = static_cast<std::uint64_t>(rank) / 3;
+    if (c.places == sharing::in_turn) key = static_cast<std::uint64_t>(rank) % 3;
+    if (c.places == sharing::drawn) key = random() % 2 == 0 ? 0 : random() % 5;
+    of.push_back(numbers.try_emplace(key, static_cast<int>(numbers.size())).first->second);
+  }
+  return chorale::places{std::move(of)};
+}
+
+}  // namespace
+
 std::string conditions::describe() const {
   constexpr const char* names[] = {"random", "in turn", "deep", "laggard"};
+  constexpr const char* shares[] = {"one place", "no shared places", "places of neighbours", "places in turn",
+                                    "drawn places"};
   return std::to_string(ranks) + " ranks, seed " + std::to_string(seed) + ", order " +
          names[static_cast<int>(who)] + ", " + std::to_string(blocks) + " blocks of " +
          std::to_string(block_bytes) + " bytes, straight from " + std::to_string(zero_copy_bytes) +
          " bytes, multicast window " + std::to_string(multicast_window) +
          (keeps_keys ? ", keys are kept" : "") + (oversubscribed ? ", oversubscribed" : "") +
          (copies_by_core ? ", cores copy" : "") + (maps_memory ? ", shared memory" : "") +
+         (maps_within_place ? ", places share memory, " : ", ") + shares[static_cast<int>(places)] +
          (blind_rank >= 0 ? ", rank " + std::to_string(blind_rank) + " sees none" : "") +
          (refuses == refusal::none   ? ""
           : refuses == refusal::some ? ", some memory is refused"
@@ -23,6 +47,7 @@ std::string conditions::describe() const {
 
 world::world(const conditions& c)
     : conditions_(c),
+      layout_(layout_of(c)),
       random_(c.seed),
       memory_(c.keeps_keys),
       ranks_(static_cast<std::size_t>(c.ranks)),

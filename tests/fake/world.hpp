@@ -15,6 +15,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/places.hpp>
 #include <chorale/core/task.hpp>
 
 #include "lane.hpp"
@@ -30,6 +31,15 @@ enum class order {
   laggard,  ///< one rank runs only if no other can
 };
 
+/// Which ranks share a place.
+enum class sharing {
+  all,
+  none,
+  neighbours,  ///< places of three, the last one smaller
+  in_turn,     ///< rank r is in place r mod 3
+  drawn,       ///< places of different sizes, of ranks from anywhere
+};
+
 /// The conditions of a run.
 struct conditions {
   int ranks = 1;
@@ -43,6 +53,8 @@ struct conditions {
   bool oversubscribed = false;
   bool copies_by_core = false;
   bool maps_memory = false;
+  bool maps_within_place = false;
+  sharing places = sharing::all;
   int blind_rank = -1;  ///< cannot map memory of others
   refusal refuses = refusal::none;
 
@@ -67,6 +79,7 @@ class world {
   [[nodiscard]] const conditions& setting() const noexcept { return conditions_; }
   [[nodiscard]] const chorale::config& config() const noexcept { return config_; }
   [[nodiscard]] int size() const noexcept { return conditions_.ranks; }
+  [[nodiscard]] const chorale::places& layout() const noexcept { return layout_; }
   [[nodiscard]] lane& between(int from, int to) { return made(mailboxes_, from, to, conditions_.blocks); }
   /// Multicasts from `root` to `to`.
   [[nodiscard]] lane& multicast_between(int root, int to) {
@@ -111,6 +124,7 @@ class world {
 
   conditions conditions_;
   chorale::config config_;
+  chorale::places layout_;
   std::mt19937_64 random_;
   registry memory_;
   std::vector<rank_state> ranks_;

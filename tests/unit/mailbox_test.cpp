@@ -16,22 +16,43 @@ using chorale::call_id;
 
 namespace {
 
-/// The last call numbers that a signal word can carry: it keeps 48 bits.
-constexpr std::uint64_t wrap = std::uint64_t{1} << 48;
+/// The last call numbers that a signal word can carry: it keeps 46 bits.
+constexpr std::uint64_t wrap = std::uint64_t{1} << 46;
 
 }  // namespace
 
 TEST_CASE("a signal satisfies waits for its call or an earlier one", "[mailbox]") {
   const auto word = [](std::uint64_t number) { return signal_word({number, 0x1234'5678}); };
   for (const std::uint64_t base : {std::uint64_t{1}, std::uint64_t{1000}, wrap - 3, wrap, wrap + 1,
-                                   2 * wrap - 1, std::uint64_t{1} << 47, (std::uint64_t{1} << 47) - 1}) {
+                                   2 * wrap - 1, std::uint64_t{1} << 45, (std::uint64_t{1} << 45) - 1}) {
     INFO("call " << base);
     CHECK(reached(word(base), word(base)));
     CHECK(reached(word(base + 1), word(base)));
     CHECK_FALSE(reached(word(base), word(base + 1)));
     CHECK_FALSE(reached(word(base), word(base + 2)));
-    CHECK(same_call(word(base), word(base)));
-    CHECK_FALSE(same_call(word(base), word(base + 1)));
+    const std::uint64_t other = signal_word({base, 0x1234'5679});
+    CHECK(contradicts(other, word(base)));
+    CHECK_FALSE(contradicts(word(base), word(base)));
+    CHECK_FALSE(contradicts(other, word(base + 1)));
+  }
+}
+
+TEST_CASE("a signal satisfies waits of its phase or an earlier one of its call", "[mailbox]") {
+  for (const std::uint64_t number : {std::uint64_t{1}, std::uint64_t{1000}, wrap - 1, wrap}) {
+    const call_id now{number, 0x1234'5678};
+    const call_id other{number, 0x8765'4321};
+    for (int phase = 0; phase < call_id::most_phases; ++phase) {
+      INFO("call " << number << ", phase " << phase);
+      const std::uint64_t wanted = signal_word(now.later(phase));
+      CHECK_FALSE(
+          reached(signal_word({number - 1, 0x1234'5678, {}, false, call_id::most_phases - 1}), wanted));
+      CHECK(reached(signal_word({number + 1, 0x1234'5678}), wanted));
+      for (int seen = 0; seen < call_id::most_phases; ++seen) {
+        CHECK(reached(signal_word(now.later(seen)), wanted) == (seen >= phase));
+        CHECK_FALSE(contradicts(signal_word(now.later(seen)), wanted));
+        CHECK(contradicts(signal_word(other.later(seen)), wanted));
+      }
+    }
   }
 }
 

@@ -82,12 +82,12 @@ template <mailbox_transport Net, arrived_message Message>
   const std::span<const std::byte> bytes = message.bytes();
   envelope e;
   if (bytes.size() < envelope_room)
-    chorale::throw_unequal_sizes(now.what, net.rank(), envelope_room, from, bytes.size());
+    chorale::throw_unequal_sizes(net, now, net.rank(), envelope_room, from, bytes.size());
   std::memcpy(&e, bytes.data(), sizeof e);
-  if (e.sends != mine.takes) chorale::throw_unequal_sizes(now.what, net.rank(), mine.takes, from, e.sends);
-  if (e.takes != mine.sends) chorale::throw_unequal_sizes(now.what, from, e.takes, net.rank(), mine.sends);
+  if (e.sends != mine.takes) chorale::throw_unequal_sizes(net, now, net.rank(), mine.takes, from, e.sends);
+  if (e.takes != mine.sends) chorale::throw_unequal_sizes(net, now, from, e.takes, net.rank(), mine.sends);
   const auto behind = bytes.subspan(envelope_room);
-  if (behind.size() != data) chorale::throw_unequal_sizes(now.what, net.rank(), data, from, behind.size());
+  if (behind.size() != data) chorale::throw_unequal_sizes(net, now, net.rank(), data, from, behind.size());
   return {e.place, behind};
 }
 
@@ -96,8 +96,8 @@ template <mailbox_transport Net, arrived_message Message>
 template <mailbox_transport Net>
 [[nodiscard]] remote_region exactly(const Net& net, int owner, call_id now, const remote_region& place,
                                     std::size_t bytes) {
-  if (place.owner != owner || place.bytes != bytes)
-    chorale::throw_unequal_sizes(now.what, owner, place.bytes, net.rank(), bytes);
+  if (!chorale::is_owned_by(net, owner, place) || place.bytes != bytes)
+    chorale::throw_unequal_sizes(net, now, owner, place.bytes, net.rank(), bytes);
   return place;
 }
 

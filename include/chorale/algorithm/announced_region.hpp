@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include <chorale/algorithm/ranks_of_group.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/sendable.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -25,8 +26,8 @@ using detail::bytes_of;
 /// long.
 template <mailbox_transport Net>
 void check_region(const Net& net, int from, call_id now, const remote_region& region, std::size_t bytes) {
-  if (region.owner != from || region.bytes != bytes) [[unlikely]]
-    chorale::throw_unequal_sizes(now.what, from, region.bytes, net.rank(), bytes);
+  if (!chorale::is_owned_by(net, from, region) || region.bytes != bytes) [[unlikely]]
+    chorale::throw_unequal_sizes(net, now, from, region.bytes, net.rank(), bytes);
 }
 
 }  // namespace chorale::transfer

@@ -9,6 +9,7 @@
 #include <chorale/algorithm/allgather/recursive_doubling.hpp>
 #include <chorale/algorithm/allgather/ring.hpp>
 #include <chorale/algorithm/allgather/standard.hpp>
+#include <chorale/algorithm/allgather/two_level.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
@@ -19,6 +20,7 @@
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
+#include <chorale/algorithm/allreduce/two_level.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
@@ -33,6 +35,7 @@
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
+#include <chorale/algorithm/barrier/two_level.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
@@ -41,6 +44,7 @@
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
+#include <chorale/algorithm/broadcast/two_level.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -51,6 +55,7 @@
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/scatter_gather.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
+#include <chorale/algorithm/reduce/two_level.hpp>
 #include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
@@ -72,34 +77,39 @@ namespace chorale {
 
 /// Every algorithm, with each parameter that is measured. Each is used on every transport that its `runs_on`
 /// accepts. A new algorithm is one line here.
-using every_algorithm = type_list<             //
-    barrier::standard,                         //
-    barrier::central,                          //
-    barrier::dissemination,                    //
-    barrier::pairwise_exchange,                //
-    barrier::dissemination_k<3>,               //
-    barrier::dissemination_k<7>,               //
-    barrier::last_arriver,                     //
-    barrier::gather_multicast<7>,              //
-    barrier::gather_multicast<1>,              //
-    barrier::gather_multicast<3>,              //
-    barrier::gather_multicast<15>,             //
-    broadcast::standard,                       //
-    broadcast::binomial,                       //
-    broadcast::flat,                           //
-    broadcast::binomial_store_and_forward,     //
-    broadcast::fetch,                          //
-    broadcast::chain,                          //
-    broadcast::scatter_allgather,              //
-    broadcast::last_arriver,                   //
-    broadcast::multicast,                      //
-    reduce::standard,                          //
-    reduce::degree_k<15>,                      //
-    reduce::degree_k<1>,                       //
-    reduce::degree_k<3>,                       //
-    reduce::degree_k<7>,                       //
-    reduce::scatter_gather,                    //
-    reduce::reproducible,                      //
+using every_algorithm = type_list<  //
+    barrier::standard,              //
+    barrier::central,               //
+    barrier::dissemination,         //
+    barrier::pairwise_exchange,     //
+    barrier::dissemination_k<3>,    //
+    barrier::dissemination_k<7>,    //
+    barrier::last_arriver,          //
+    barrier::two_level<barrier::dissemination, barrier::dissemination>,
+    barrier::two_level<barrier::last_arriver, barrier::dissemination>,
+    barrier::gather_multicast<7>,           //
+    barrier::gather_multicast<1>,           //
+    barrier::gather_multicast<3>,           //
+    barrier::gather_multicast<15>,          //
+    broadcast::standard,                    //
+    broadcast::binomial,                    //
+    broadcast::flat,                        //
+    broadcast::binomial_store_and_forward,  //
+    broadcast::fetch,                       //
+    broadcast::chain,                       //
+    broadcast::scatter_allgather,           //
+    broadcast::last_arriver,                //
+    broadcast::multicast,                   //
+    broadcast::two_level<broadcast::binomial, broadcast::binomial>,
+    broadcast::two_level<broadcast::last_arriver, broadcast::binomial>,
+    reduce::standard,        //
+    reduce::degree_k<15>,    //
+    reduce::degree_k<1>,     //
+    reduce::degree_k<3>,     //
+    reduce::degree_k<7>,     //
+    reduce::scatter_gather,  //
+    reduce::reproducible,    //
+    reduce::two_level<reduce::degree_k<3>, reduce::degree_k<1>>,
     reduce::rank_by_rank,                      //
     allreduce::standard,                       //
     allreduce::recursive_doubling,             //
@@ -115,39 +125,43 @@ using every_algorithm = type_list<             //
     allreduce::last_arriver,                   //
     allreduce::ring,                           //
     allreduce::reproducible,                   //
-    allreduce::rank_by_rank,                   //
-    allgather::standard,                       //
-    allgather::ring,                           //
-    allgather::recursive_doubling,             //
-    allgather::bruck,                          //
-    allgather::direct,                         //
-    allgather::last_arriver,                   //
-    alltoall::standard,                        //
-    alltoall::pairwise,                        //
-    alltoall::direct,                          //
-    alltoall::last_arriver,                    //
-    alltoall::last_arriver_reads,              //
-    alltoall::bruck,                           //
-    alltoall::bruck_k<4>,                      //
-    alltoall::bruck_k<8>,                      //
-    alltoall::hybrid_pairwise<2>,              //
-    gather::standard,                          //
-    gather::flat,                              //
-    gather::binomial,                          //
-    scatter::standard,                         //
-    scatter::flat,                             //
-    scatter::fetch,                            //
-    scatter::binomial,                         //
-    reduce_scatter::standard,                  //
-    reduce_scatter::last_arriver,              //
-    reduce_scatter::direct,                    //
-    reduce_scatter::recursive_halving,         //
-    reduce_scatter::circulant,                 //
-    reduce_scatter::rank_by_rank,              //
-    scan::standard,                            //
-    scan::chain,                               //
-    scan::by_shares,                           //
-    scan::recursive_doubling,                  //
+    allreduce::two_level<reduce::degree_k<3>, allreduce::recursive_doubling, broadcast::binomial>,
+    allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
+                         broadcast::last_arriver>,
+    allreduce::rank_by_rank,        //
+    allgather::standard,            //
+    allgather::ring,                //
+    allgather::recursive_doubling,  //
+    allgather::bruck,               //
+    allgather::direct,              //
+    allgather::last_arriver,        //
+    allgather::two_level<gather::flat, allgather::ring, broadcast::binomial>,
+    alltoall::standard,                 //
+    alltoall::pairwise,                 //
+    alltoall::direct,                   //
+    alltoall::last_arriver,             //
+    alltoall::last_arriver_reads,       //
+    alltoall::bruck,                    //
+    alltoall::bruck_k<4>,               //
+    alltoall::bruck_k<8>,               //
+    alltoall::hybrid_pairwise<2>,       //
+    gather::standard,                   //
+    gather::flat,                       //
+    gather::binomial,                   //
+    scatter::standard,                  //
+    scatter::flat,                      //
+    scatter::fetch,                     //
+    scatter::binomial,                  //
+    reduce_scatter::standard,           //
+    reduce_scatter::last_arriver,       //
+    reduce_scatter::direct,             //
+    reduce_scatter::recursive_halving,  //
+    reduce_scatter::circulant,          //
+    reduce_scatter::rank_by_rank,       //
+    scan::standard,                     //
+    scan::chain,                        //
+    scan::by_shares,                    //
+    scan::recursive_doubling,           //
     exchange::direct>;
 
 }  // namespace chorale

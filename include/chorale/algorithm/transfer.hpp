@@ -70,7 +70,7 @@ template <mailbox_transport Net, arrived_message Message>
                                                std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() != expected) [[unlikely]]
-    chorale::throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+    chorale::throw_unequal_sizes(net, now, net.rank(), expected, from, bytes.size());
   return bytes;
 }
 
@@ -81,7 +81,7 @@ template <mailbox_transport Net, arrived_message Message>
                                                   const Message& message, std::size_t expected) {
   const std::span<const std::byte> bytes = message.bytes();
   if (bytes.size() < expected) [[unlikely]]
-    chorale::throw_unequal_sizes(now.what, net.rank(), expected, from, bytes.size());
+    chorale::throw_unequal_sizes(net, now, net.rank(), expected, from, bytes.size());
   return bytes;
 }
 
@@ -102,7 +102,7 @@ void append(const Net& net, int from, call_id now, const Message& message, std::
   const std::span<const std::byte> bytes = message.bytes();
   const std::size_t count = std::min(bytes.size() / sizeof(Element), most);
   if (count * sizeof(Element) != bytes.size()) [[unlikely]]
-    chorale::throw_unequal_sizes(now.what, net.rank(), count * sizeof(Element), from, bytes.size());
+    chorale::throw_unequal_sizes(net, now, net.rank(), count * sizeof(Element), from, bytes.size());
   const std::size_t old = elements.size();
   elements.resize(old + count);
   if (count != 0) chorale::copy_bytes(elements.data() + old, bytes.data(), bytes.size());
@@ -113,8 +113,8 @@ template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] remote_region read_place(const Net& net, int from, call_id now, const Message& message) {
   remote_region region;
   std::memcpy(&region, transfer::exact(net, from, now, message, sizeof region).data(), sizeof region);
-  if (region.owner != from) [[unlikely]]
-    chorale::throw_unequal_sizes(now.what, from, region.bytes, net.rank(), 0);
+  if (!chorale::is_owned_by(net, from, region)) [[unlikely]]
+    chorale::throw_unequal_sizes(net, now, from, region.bytes, net.rank(), 0);
   return region;
 }
 /// The region of `bytes` that rank `from` announces in `message`. @throws error errc::mismatch if the message

@@ -99,12 +99,22 @@ struct call {
 static_assert(detail::sendable<call>);
 
 /// One call of a communicator: its number (from 1, the same on all ranks), signature and operation, and
-/// whether this rank's call is nonblocking.
+/// whether this rank's call is nonblocking. An algorithm that runs several others among the same ranks in one
+/// call gives each a phase of its own, by which their signals are told apart.
 struct call_id {
   std::uint64_t number = 0;          ///< of the call in its communicator, from 1
   std::uint32_t signature = 0;       ///< `call::signature`
   operation what = operation::none;  ///< which operation
   bool parks = false;                ///< nonblocking: it parks where a blocking call would wait
+  std::uint8_t phase = 0;            ///< below `most_phases`
+
+  static constexpr int most_phases = 4;  ///< of one call
+  /// The same call, `phases` later.
+  [[nodiscard]] constexpr call_id later(int phases) const noexcept {
+    call_id next = *this;
+    next.phase = static_cast<std::uint8_t>(phase + phases);
+    return next;
+  }
 };
 
 /// @throws error errc::mismatch that names both ranks and both sizes in bytes: rank `to` expects `expected`

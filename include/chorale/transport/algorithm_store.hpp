@@ -3,10 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <memory>
-#include <vector>
 
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/state_store.hpp>
 
 namespace chorale::transport {
 
@@ -18,32 +17,21 @@ class algorithm_store {
   /// The `State` of this type, default-constructed at first use.
   template <class State>
   [[nodiscard]] State& state() {
-    const std::size_t index = index_of<State>();
-    if (index >= states_.size()) states_.resize(index + 1);
-    auto& place = states_[index];
-    if (!place) place = std::make_shared<State>();
-    return *static_cast<State*>(place.get());
+    return states_.template state<State>();
   }
 
   /// Destroys all states. Precondition: no operation of this rank is in progress, and no peer can access
   /// memory that states keep.
-  void end_states() noexcept { states_.clear(); }
+  void end_states() noexcept { states_.end(); }
 
   /// Registered bytes kept by states.
   [[nodiscard]] std::size_t& kept_bytes() noexcept { return kept_bytes_; }
   [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
 
  private:
-  static std::size_t next_index() noexcept;
-  template <class State>
-  static std::size_t index_of() noexcept {
-    static const std::size_t index = next_index();
-    return index;
-  }
-
   frame_arena frames_;
   std::size_t kept_bytes_ = 0;
-  std::vector<std::shared_ptr<void>> states_;
+  state_store states_;
 };
 
 }  // namespace chorale::transport

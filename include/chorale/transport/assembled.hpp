@@ -74,6 +74,8 @@ class assembled {
   /// Maximum number of messages of one sender that a receiver holds before it releases one.
   [[nodiscard]] std::size_t blocks() const noexcept { return core().settings().least_blocks(); }
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
+  /// Which ranks share a host.
+  [[nodiscard]] const places& layout() const noexcept { return core().layout(); }
   /// Whether its device moves bytes itself, where cores of the ranks do on soft0. The same on all ranks.
   [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
@@ -323,6 +325,10 @@ class assembled {
   // Memory of peers mapped into this process.
   [[nodiscard]] bool maps_memory() const noexcept requires maps {
     return core().shares_memory() && device().provider().map != nullptr;
+  }
+  [[nodiscard]] bool maps_within_place() const noexcept requires maps {
+    const device_port* near = core().near_port();
+    return maps_memory() || (near != nullptr && near->device().provider().map != nullptr);
   }
   [[nodiscard]] auto map(remote_region there, call_id now) requires maps {
     return waiting{*this, there.owner, now, parts_->one_sided().map(there)};

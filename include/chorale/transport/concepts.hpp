@@ -2,6 +2,7 @@
 // The requirements on transports, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
+//   ... that goes by places            placed_transport
 //   ... with several children          sharing_transport
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
@@ -30,6 +31,7 @@
 namespace chorale {
 
 struct config;
+class places;
 
 namespace transport {
 class endpoint;
@@ -279,6 +281,19 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
   { Net::name } -> std::convertible_to<const char*>;
   { seen.oversubscribed() } -> std::same_as<bool>;
   { seen.settings() } -> std::same_as<const config&>;
+};
+
+/// *Placed*: tunable, and knows which ranks share a host.
+///
+/// * `layout()`: the places of all ranks; the same on all of them, constant for the life of the transport.
+/// * `maps_within_place()`, if it maps memory: whether the ranks of this rank's place may map each other's
+///   memory; the same on all of them. `map` may still fail.
+template <class Net>
+concept placed_transport = tunable_transport<Net> && requires(const Net& seen) {
+  { seen.layout() } -> std::same_as<const places&>;
+  requires !mapping_transport<Net> || requires {
+    { seen.maps_within_place() } -> std::same_as<bool>;
+  };
 };
 
 /// *Core-copying*: reading, and says whether cores or the device move the bytes.

@@ -120,18 +120,22 @@ struct mailbox_layout {
   std::uint32_t blocks_;
 };
 
-/// A barrier signal: 48 bits of call number above 16 bits of signature.
+/// A signal: 46 bits of call number above 2 bits of its phase and 16 bits of signature.
 constexpr std::uint64_t signal_word(call_id now) noexcept {
-  return now.number << 16 | static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
+  static_assert(call_id::most_phases == 4);
+  return (now.number << 2 | now.phase) << 16 |
+         static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
 }
-constexpr std::uint64_t signal_number_mask = ~std::uint64_t{0xffff};
-/// True if `seen` is from the call of `wanted` or a later one; correct across the 48-bit wrap if the two are
-/// less than 2^47 calls apart.
+/// True if `seen` is from the call and phase of `wanted` or from later ones; correct across the 46-bit wrap
+/// if the two are less than 2^45 calls apart.
 constexpr bool reached(std::uint64_t seen, std::uint64_t wanted) noexcept {
-  return static_cast<std::int64_t>((seen & signal_number_mask) - (wanted & signal_number_mask)) >= 0;
+  constexpr std::uint64_t mask = ~std::uint64_t{0xffff};
+  return static_cast<std::int64_t>((seen & mask) - (wanted & mask)) >= 0;
 }
-constexpr bool same_call(std::uint64_t a, std::uint64_t b) noexcept {
-  return ((a ^ b) & signal_number_mask) == 0;
+/// True if both are of calls of one number that have different signatures.
+constexpr bool contradicts(std::uint64_t seen, std::uint64_t wanted) noexcept {
+  const std::uint64_t differences = seen ^ wanted;
+  return differences >> 18 == 0 && (differences & 0xffff) != 0;
 }
 
 /// True if a message of call `seen` (its lower 32 bits) is left over from a call before `now`.

@@ -18,7 +18,7 @@ struct lane {
   flight_list behind;              ///< messages that wait behind a long one that is still leaving
   flight_list messages;            ///< arrived, and not given back
   const flight* unseen = nullptr;  ///< the first of `messages` that was not received; null: none
-  std::uint64_t signal = 0;        ///< number of the last signalled call
+  std::uint64_t signal = 0;        ///< the last signalled call and phase
   std::uint32_t sent = 0;          ///< messages sent
   std::uint32_t freed = 0;         ///< messages that the receiver has given back
   std::uint32_t acknowledged = 0;  ///< those of `freed` that the receiver has reported to the sender

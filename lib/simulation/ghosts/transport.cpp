@@ -33,6 +33,11 @@ void require_same(const flight& theirs, const call_id& now, int from, int to) {
               {from, to});
 }
 
+/// Of calls and their phases, in order.
+std::uint64_t signal_value(call_id now) noexcept {
+  return now.number * call_id::most_phases + now.phase;
+}
+
 }  // namespace
 
 void arrival_of_ghost::release() noexcept {
@@ -56,14 +61,14 @@ std::size_t transport::block_bytes() const noexcept {
 
 bool transport::begin_signal(int to, call_id now) {
   auto& one = in_.post(rank_, to, flight::kind::signal, word_bytes, true);
-  one.value = now.number;
+  one.value = signal_value(now);
   in_.send(one);
   return true;
 }
 
 bool transport::has_signal(int from, call_id now, lane*& by) {
   if (by == nullptr) by = &in_.between(from, rank_);
-  return by->signal >= now.number || in_.waits_for(rank_, *by);
+  return by->signal >= signal_value(now) || in_.waits_for(rank_, *by);
 }
 
 bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared) {

@@ -111,7 +111,7 @@ bool matched_mailbox::try_signalled(int from, call_id now) {
     s = senders_.find(from);
     if (!reached(seen(), wanted)) return false;
   }
-  if (seen() != wanted && same_call(seen(), wanted)) {
+  if (contradicts(seen(), wanted)) {
     links_->owner().inquiry().mismatch(from, now);
     return false;
   }

@@ -66,7 +66,7 @@ presence multicast_receiver::look_for_signal(int root, call_id call) const noexc
   const std::uint64_t seen = from(root).signal;
   const std::uint64_t wanted = signal_word(call);
   if (!has_reached(seen, wanted)) return presence::absent;
-  return seen != wanted && same_call(seen, wanted) ? presence::of_another_call : presence::here;
+  return contradicts(seen, wanted) ? presence::of_another_call : presence::here;
 }
 
 presence multicast_receiver::look_for_message(int root, call_id call,

@@ -153,7 +153,7 @@ bool stream_table::signal(int to, call_id call, clock::time_point now) {
 finding stream_table::take_signal(int from, call_id call, std::uint64_t seen) {
   const std::uint64_t wanted = signal_word(call);
   at(from).end_await();
-  if (seen != wanted && same_call(seen, wanted)) [[unlikely]]
+  if (contradicts(seen, wanted)) [[unlikely]]
     return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
   // A message that arrived before the signal and that no call has received.
   if (store_.has_next(from) && is_left_over(store_.next(from).call, call)) [[unlikely]]

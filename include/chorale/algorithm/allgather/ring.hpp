@@ -68,7 +68,7 @@ struct ring {
     for (int r = 0; r < net.size(); ++r) {
       const std::size_t at = places[static_cast<std::size_t>(r)];
       if (r == around.right() || (at <= there.bytes && all[r].size() <= there.bytes - at)) continue;
-      chorale::throw_unequal_sizes(now.what, around.right(), there.bytes, net.rank(), at + all[r].size());
+      chorale::throw_unequal_sizes(net, now, around.right(), there.bytes, net.rank(), at + all[r].size());
     }
     int arriving = -1;
     for (const auto step : around) {

@@ -77,10 +77,11 @@ remote_stretch read_stretch(const Net& net, int from, call_id now, const Message
                             const stretch& out) {
   remote_stretch there;
   std::memcpy(&there, transfer::exact(net, from, now, message, sizeof there).data(), sizeof there);
-  const bool fits = there.head.owner == from && there.tail.owner == from &&
-                    there.head.bytes == out.head.size() && there.tail.bytes == out.tail.size();
+  const bool fits = chorale::is_owned_by(net, from, there.head) &&
+                    chorale::is_owned_by(net, from, there.tail) && there.head.bytes == out.head.size() &&
+                    there.tail.bytes == out.tail.size();
   if (!fits)
-    chorale::throw_unequal_sizes(now.what, from, there.head.bytes + there.tail.bytes, net.rank(), out.size());
+    chorale::throw_unequal_sizes(net, now, from, there.head.bytes + there.tail.bytes, net.rank(), out.size());
   return there;
 }
 

@@ -24,8 +24,8 @@ class addresses {
   [[nodiscard]] remote_region of(const Net& net, int rank, call_id now, const block_layout& layout,
                                  int block) const {
     const remote_region& all = known_[static_cast<std::size_t>(rank)];
-    if (all.owner != rank || all.bytes != layout.total()) [[unlikely]]
-      chorale::throw_unequal_sizes(now.what, rank, all.bytes, net.rank(), layout.total());
+    if (!chorale::is_owned_by(net, rank, all) || all.bytes != layout.total()) [[unlikely]]
+      chorale::throw_unequal_sizes(net, now, rank, all.bytes, net.rank(), layout.total());
     const extent place = layout[block];
     return all.part(all.address + place.offset, place.bytes);
   }
@@ -70,7 +70,7 @@ class addresses {
         const int rank = (net.rank() + place) % net.size();
         const auto p = static_cast<std::size_t>(place);
         std::size_t upto = news_up_to[p];
-        if (upto < news.size() && news[upto].owner == rank) {
+        if (upto < news.size() && chorale::is_owned_by(net, rank, news[upto])) {
           known_[static_cast<std::size_t>(rank)] = news[upto];
           ++upto;
         }

@@ -155,7 +155,7 @@ inline bool rdma_mailbox::try_signalled(int from, call_id now) {
     links_->poll_announcements();
     return false;
   }
-  if (seen != wanted && same_call(seen, wanted)) [[unlikely]] {
+  if (seen != wanted && contradicts(seen, wanted)) [[unlikely]] {
     links_->owner().inquiry().mismatch(from, now);
     return false;
   }

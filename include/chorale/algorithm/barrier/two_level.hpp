@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Barrier of two levels.
+#pragma once
+
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::barrier {
+
+/// The ranks of each place meet by `In`, then the leaders of all places by `Between`, and then the ranks of
+/// each place once more by `Out`, so that each waits for its leader. Cost: two barriers within a place, and
+/// one among as many ranks as there are places. Any places.
+///
+///     communicator<transport::rc, barrier::two_level<barrier::last_arriver, barrier::dissemination>> comm;
+///
+/// `Out` runs in a phase of its own, so that a signal of `In` satisfies none of its waits.
+template <class In, class Between, class Out = In>
+struct two_level {
+  static_assert(In::implements == operation::barrier && Between::implements == operation::barrier &&
+                    Out::implements == operation::barrier,
+                "barrier::two_level<In, Between, Out> is composed of three barriers");
+  static constexpr auto implements = operation::barrier;
+  template <class Net>
+  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
+    return chorale::has_two_levels(net);
+  }
+
+  template <placed_transport Net>
+  static task<> run(Net& net, call_id now) {
+    auto& ranks = levels<Net>::of(net);
+    co_await In::run(ranks.inside(), now);
+    if (ranks.leads()) co_await Between::run(ranks.between(), now);
+    co_await Out::run(ranks.inside(), now.later(1));
+  }
+};
+
+}  // namespace chorale::barrier

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// Broadcast of two levels.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::broadcast {
+
+/// The leader of the root's place sends the message to the leaders of the other places by `Between`, and each
+/// leader to the ranks of its place by `In`. A root that does not lead its place sends to that place first.
+/// Each place gets the message once. Cost: a broadcast among as many ranks as there are places, and one
+/// within a place, or two. Any places.
+template <class In, class Between>
+struct two_level {
+  static_assert(In::implements == operation::broadcast && Between::implements == operation::broadcast,
+                "broadcast::two_level<In, Between> is composed of two broadcasts");
+  static constexpr auto implements = operation::broadcast;
+  template <class Net>
+  static constexpr bool runs_on = run_on_levels<Net, In, Between>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
+    return chorale::has_two_levels(net);
+  }
+
+  template <placed_transport Net>
+  static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
+    auto& ranks = levels<Net>::of(net);
+    const places& all = net.layout();
+    const int home = all.of(root);
+    const int first = chorale::rank_within_place(all, root);
+    const bool begins_inside = first != 0 && all.of(net.rank()) == home;
+    if (begins_inside) co_await In::run(ranks.inside(), now, data, first);
+    if (ranks.leads()) co_await Between::run(ranks.between(), now, data, home);
+    if (!begins_inside) co_await In::run(ranks.inside(), now, data, 0);
+  }
+};
+
+}  // namespace chorale::broadcast

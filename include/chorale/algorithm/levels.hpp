@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// The two levels of a group: the ranks of a place, and the leaders of all places.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include <chorale/algorithm/subset.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale {
+
+/// The ranks of this rank's place as a group, and one rank of each place, its leader, as another. The leader
+/// is the place's lowest rank, so that leaders are in the order of places. Made at first use, and kept by the
+/// transport: 4 bytes for each rank of the place, and on a leader for each place.
+template <placed_transport Net>
+class levels {
+ public:
+  [[nodiscard]] static levels& of(Net& net) {
+    levels& made = net.template state<levels>();
+    if (!made.inside_) [[unlikely]]
+      made.make(net);
+    return made;
+  }
+
+  /// The ranks of this rank's place; rank 0 leads.
+  [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
+  [[nodiscard]] bool leads() const noexcept { return between_.has_value(); }
+  /// The leaders, of which rank i is that of place i. Precondition: leads().
+  [[nodiscard]] subset<Net>& between() noexcept { return *between_; }
+
+ private:
+  void make(Net& net) {
+    const places& all = net.layout();
+    const auto mine = all.members(all.of(net.rank()));
+    if (mine.front() == net.rank()) {
+      std::vector<int> leaders;
+      for (int place = 0; place < all.count(); ++place) leaders.push_back(all.members(place).front());
+      between_.emplace(net, leaders);
+    }
+    inside_.emplace(net, mine);
+  }
+
+  std::optional<subset<Net>> inside_;
+  std::optional<subset<Net>> between_;
+};
+
+/// Whether all of these run among the ranks of a place, and among leaders.
+template <class Net, class... Algorithms>
+inline constexpr bool run_on_levels = false;
+template <placed_transport Net, class... Algorithms>
+inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
+
+/// Whether the group has two levels: several places, of which one has several ranks.
+template <placed_transport Net>
+[[nodiscard]] bool has_two_levels(const Net& net) noexcept {
+  return net.layout().count() > 1 && net.layout().largest() > 1;
+}
+
+/// The number of a rank of the group among the ranks of its place.
+[[nodiscard]] inline int rank_within_place(const places& all, int rank) noexcept {
+  const auto members = all.members(all.of(rank));
+  return static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
+}
+
+/// Whether operands may be combined first within places and then between them: either their order stays, or
+/// it does not matter.
+template <placed_transport Net>
+[[nodiscard]] bool may_combine_by_places(const Net& net, const reduction& op) noexcept {
+  return op.commutes() || net.layout().are_contiguous();
+}
+
+}  // namespace chorale

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reduce of two levels.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/reduce/degree_k.hpp>
+#include <chorale/algorithm/scratch.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::reduce {
+
+/// Each place combines its operands at its leader by `In`; the leaders combine the results at the leader of
+/// the root's place by `Between`, which hands the result to the root. Each place sends one operand. The
+/// evaluation is in rank order if the ranks of each place are neighbours; if they are not, `degree_k<1>`
+/// among all ranks serves operators that do not commute. Cost: a reduce within a place, one among as many
+/// ranks as there are places, and a message within a place if the root does not lead it. Any places.
+template <class In, class Between>
+struct two_level {
+  static_assert(In::implements == operation::reduce && Between::implements == operation::reduce,
+                "reduce::two_level<In, Between> is composed of two reduces");
+  static constexpr auto implements = operation::reduce;
+  template <class Net>
+  static constexpr bool runs_on = run_on_levels<Net, In, Between>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
+    return chorale::has_two_levels(net);
+  }
+
+  /// `in`: this rank's operand. `out`: the result at the root, may be `in`; elsewhere unused, may be empty.
+  template <placed_transport Net>
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op, int root) {
+    if (!chorale::may_combine_by_places(net, op)) return degree_k<1>::run(net, now, in, out, op, root);
+    return by_places(net, now, in, out, op, root);
+  }
+
+ private:
+  template <placed_transport Net>
+  static task<> by_places(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                          reduction op, int root) {
+    auto& ranks = levels<Net>::of(net);
+    auto& inside = ranks.inside();
+    const places& all = net.layout();
+    const int home = all.of(root);
+    const int target = chorale::rank_within_place(all, root);
+    const bool is_root = net.rank() == root;
+    const auto aside = chorale::scratch_of(net, ranks.leads() && !is_root ? in.size() : 0);
+    const auto combined = is_root ? out : aside.memory();
+    co_await In::run(inside, now, in, combined, op, 0);
+    if (ranks.leads()) co_await Between::run(ranks.between(), now, combined, combined, op, home);
+    if (target == 0 || all.of(net.rank()) != home) co_return;
+    if (ranks.leads()) co_await transfer::send(inside, target, now, combined);
+    if (is_root) co_await transfer::receive(inside, 0, now, out);
+  }
+};
+
+}  // namespace chorale::reduce
