@@ -112,10 +112,9 @@ candidate<Net> candidate_of() {
   using chorale::operation;
   constexpr operation what = A::implements;
   operation also = chorale::operation_traits<what>::also;
-  if constexpr (requires { A::uneven; }) {
-    if (what == operation::reduce_scatter) also = what;
+  if (what == operation::reduce_scatter) also = what;
+  if constexpr (requires { A::uneven; })
     if (!A::uneven) also = operation::none;
-  }
   return {chorale::name(what) + std::string{" "} + chorale::type_name<A>(), what, also,
           chorale::operation_traits<what>::is_reduction, &check_call<A, Net>};
 }

@@ -49,6 +49,7 @@
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/standard.hpp>
+#include <chorale/algorithm/gather/two_level.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
@@ -62,6 +63,7 @@
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/reduce_scatter/standard.hpp>
+#include <chorale/algorithm/reduce_scatter/two_level.hpp>
 #include <chorale/algorithm/scan/by_shares.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
@@ -70,6 +72,7 @@
 #include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
+#include <chorale/algorithm/scatter/two_level.hpp>
 // IWYU pragma: end_exports
 #include <chorale/algorithm/operation_traits.hpp>
 
@@ -136,32 +139,35 @@ using every_algorithm = type_list<  //
     allgather::direct,              //
     allgather::last_arriver,        //
     allgather::two_level<gather::flat, allgather::ring, broadcast::binomial>,
-    alltoall::standard,                 //
-    alltoall::pairwise,                 //
-    alltoall::direct,                   //
-    alltoall::last_arriver,             //
-    alltoall::last_arriver_reads,       //
-    alltoall::bruck,                    //
-    alltoall::bruck_k<4>,               //
-    alltoall::bruck_k<8>,               //
-    alltoall::hybrid_pairwise<2>,       //
-    gather::standard,                   //
-    gather::flat,                       //
-    gather::binomial,                   //
-    scatter::standard,                  //
-    scatter::flat,                      //
-    scatter::fetch,                     //
-    scatter::binomial,                  //
+    alltoall::standard,            //
+    alltoall::pairwise,            //
+    alltoall::direct,              //
+    alltoall::last_arriver,        //
+    alltoall::last_arriver_reads,  //
+    alltoall::bruck,               //
+    alltoall::bruck_k<4>,          //
+    alltoall::bruck_k<8>,          //
+    alltoall::hybrid_pairwise<2>,  //
+    gather::standard,              //
+    gather::flat,                  //
+    gather::binomial,              //
+    gather::two_level<gather::flat, gather::flat>,
+    scatter::standard,  //
+    scatter::flat,      //
+    scatter::fetch,     //
+    scatter::binomial,  //
+    scatter::two_level<scatter::flat, scatter::flat>,
     reduce_scatter::standard,           //
     reduce_scatter::last_arriver,       //
     reduce_scatter::direct,             //
     reduce_scatter::recursive_halving,  //
     reduce_scatter::circulant,          //
     reduce_scatter::rank_by_rank,       //
-    scan::standard,                     //
-    scan::chain,                        //
-    scan::by_shares,                    //
-    scan::recursive_doubling,           //
+    reduce_scatter::two_level<reduce::degree_k<3>, reduce_scatter::direct, scatter::flat>,
+    scan::standard,            //
+    scan::chain,               //
+    scan::by_shares,           //
+    scan::recursive_doubling,  //
     exchange::direct>;
 
 }  // namespace chorale

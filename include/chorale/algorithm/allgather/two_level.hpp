@@ -2,15 +2,10 @@
 // Allgather of two levels.
 #pragma once
 
-#include <cstddef>
-#include <utility>
-#include <vector>
-
 #include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/place_blocks.hpp>
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/blocks.hpp>
-#include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/places.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::allgather {
@@ -41,56 +36,24 @@ struct two_level {
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     auto& ranks = levels<Net>::of(net);
-    const places& where = net.layout();
-    const block_layout& each = all.layout();
-    const bool is_straight = where.are_contiguous() && each.is_packed();
-    const auto aside = chorale::scratch_of(net, is_straight ? 0 : each.total());
-    const auto data = is_straight ? all.buffer().first(each.total()) : aside.memory();
+    const place_blocks by_place{net.layout(), all.layout()};
+    const bool is_straight = by_place.are_straight();
+    const auto aside = chorale::scratch_of(net, is_straight ? 0 : by_place.total());
+    const auto data = is_straight ? all.buffer().first(by_place.total()) : aside.memory();
     const auto mine = all[net.rank()];
     // The ranks of a gather know each other's sizes only if these are all the same.
     call_id gathering = now;
-    if (!each.is_even()) gathering.what = operation::gatherv;
+    if (!all.layout().is_even()) gathering.what = operation::gatherv;
     if (ranks.leads()) {
-      const int place = where.of(net.rank());
-      const blocks<std::byte> of_places{data, whole_places(where, each)};
-      co_await In::run(ranks.inside(), gathering, mine, {of_places[place], within(where, place, each)}, 0);
+      const int place = net.layout().of(net.rank());
+      const blocks<std::byte> of_places{data, by_place.of_places()};
+      co_await In::run(ranks.inside(), gathering, mine, {of_places[place], by_place.within(place)}, 0);
       co_await Between::run(ranks.between(), now, of_places);
     } else {
       co_await In::run(ranks.inside(), gathering, mine, {}, 0);
     }
     co_await Out::run(ranks.inside(), now.later(1), data, 0);
-    if (is_straight) co_return;
-    std::size_t at = 0;
-    for (const int rank : where.order()) {
-      const auto to = all[rank];
-      if (rank != net.rank() && !to.empty()) chorale::copy_bytes(to.data(), data.data() + at, to.size());
-      at += to.size();
-    }
-  }
-
- private:
-  /// A block for each place, with the blocks of its ranks.
-  static block_layout whole_places(const places& where, const block_layout& each) {
-    std::vector<extent> whole;
-    std::size_t end = 0;
-    for (int place = 0; place < where.count(); ++place) {
-      const std::size_t begin = end;
-      for (const int rank : where.members(place)) end += each[rank].bytes;
-      whole.push_back({begin, end - begin});
-    }
-    return block_layout::uneven(std::move(whole));
-  }
-  /// The blocks of the ranks of a place, behind each other.
-  static block_layout within(const places& where, int place, const block_layout& each) {
-    const auto members = where.members(place);
-    if (each.is_even()) return block_layout::even(static_cast<int>(members.size()), each.largest());
-    std::vector<extent> packed;
-    std::size_t end = 0;
-    for (const int rank : members) {
-      packed.push_back({end, each[rank].bytes});
-      end += each[rank].bytes;
-    }
-    return block_layout::uneven(std::move(packed));
+    if (!is_straight) by_place.unpack(data, all, net.rank());
   }
 };
 

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subsets of the ranks, as groups of their own.
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/task.hpp>
+
+#include "transport.hpp"
+#include "world.hpp"
+
+using chorale::call_id;
+using chorale::task;
+using fake::transport;
+using levels = chorale::levels<transport>;
+
+namespace {
+
+constexpr call_id now{1, 42, chorale::operation::barrier};
+
+/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5. @returns the error; empty if there
+/// was none.
+template <class Body>
+std::string outcome(Body body) {
+  fake::world all{{.ranks = 7, .places = fake::sharing::in_turn}};
+  std::vector<std::unique_ptr<transport>> nets;
+  std::vector<task<>> programs;
+  for (int r = 0; r < 7; ++r) nets.push_back(std::make_unique<transport>(all, r));
+  for (auto& net : nets) programs.push_back(body(*net));
+  try {
+    all.run(std::move(programs));
+  } catch (const fake::broken& e) {
+    return e.what();
+  }
+  return {};
+}
+
+std::vector<int> members(const chorale::subset<transport>& some) {
+  std::vector<int> all;
+  for (int i = 0; i < some.size(); ++i) all.push_back(some.rank_in_group(i));
+  return all;
+}
+
+}  // namespace
+
+TEST_CASE("the ranks of a place and the leaders of all places are groups", "[subset]") {
+  CHECK(outcome([](transport& net) -> task<> {
+          levels& of = levels::of(net);
+          const int place = net.rank() % 3;
+          CHECK(members(of.inside()) == (place == 0 ? std::vector{0, 3, 6} : std::vector{place, place + 3}));
+          CHECK(of.inside().rank() == net.rank() / 3);
+          CHECK(of.leads() == (net.rank() < 3));
+          if (!of.leads()) co_return;
+          CHECK(members(of.between()) == std::vector{0, 1, 2});
+          CHECK(of.between().rank() == net.rank());
+        }).empty());
+}
+
+TEST_CASE("algorithms keep other states in each subset", "[subset]") {
+  CHECK(outcome([](transport& net) -> task<> {
+          levels& of = levels::of(net);
+          net.state<int>() = 1;
+          of.inside().state<int>() = 2;
+          if (of.leads()) of.between().state<int>() = 3;
+          CHECK(net.state<int>() == 1);
+          CHECK(of.inside().state<int>() == 2);
+          co_return;
+        }).empty());
+}
+
+TEST_CASE("errors in a subset name the ranks of the whole group", "[subset]") {
+  const auto error = outcome([](transport& net) -> task<> {
+    auto& inside = levels::of(net).inside();
+    const std::array<std::byte, 3> three{};
+    if (net.rank() == 4) co_await inside.send(0, now, three);
+    if (net.rank() != 1) co_return;
+    const auto message = co_await inside.receive(1, now);
+    static_cast<void>(chorale::transfer::exact(inside, 1, now, message, 2));
+  });
+  CHECK_THAT(error, Catch::Contains("rank 1 expects 2 bytes from rank 4"));
+}
+
+TEST_CASE("a region of another owner is refused in a subset, too", "[subset]") {
+  const auto sent_by = [](int owner) {
+    return outcome([owner](transport& net) -> task<> {
+      auto& inside = levels::of(net).inside();
+      const chorale::remote_region region{.bytes = 8, .owner = owner};
+      if (net.rank() == 5) co_await inside.send(0, now, chorale::transfer::bytes_of(region));
+      if (net.rank() != 2) co_return;
+      const auto message = co_await inside.receive(1, now);
+      static_cast<void>(chorale::transfer::read_region(inside, 1, now, message, 8));
+    });
+  };
+  CHECK(sent_by(5).empty());
+  CHECK_THAT(sent_by(1), Catch::Contains("rank 5"));
+}

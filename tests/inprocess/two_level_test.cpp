@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Algorithms of two levels, over soft0 within a place and another device between places.
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include <chorale/chorale.hpp>
+
+#include "../support/collectives/checks.hpp"
+#include "beside_adapter.hpp"
+#include "ranks.hpp"
+
+using namespace inprocess;
+using namespace collectives;
+namespace barrier = chorale::barrier;
+namespace broadcast = chorale::broadcast;
+namespace reduce = chorale::reduce;
+namespace allreduce = chorale::allreduce;
+namespace allgather = chorale::allgather;
+namespace gather = chorale::gather;
+
+namespace {
+
+/// Those over mapped memory run within a place.
+using mapping =
+    chorale::communicator<chorale::transport::rc,
+                          barrier::two_level<barrier::last_arriver, barrier::dissemination>,
+                          broadcast::two_level<broadcast::last_arriver, broadcast::binomial>,
+                          reduce::two_level<reduce::degree_k<3>, reduce::degree_k<1>>,
+                          allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
+                                               broadcast::last_arriver>,
+                          allgather::two_level<gather::flat, allgather::ring, broadcast::last_arriver>>;
+
+template <class Comm>
+void check_calls(Comm& comm) {
+  std::uint64_t s = seed();
+  const auto vary = [&s] {
+    const std::uint64_t n = mixed(++s);
+    return manner{.nonblocking = n % 3 == 0, .in_place = n % 2 == 0, .misalignment = n / 64 % 24};
+  };
+  for (int i = 0; i < 20; ++i) check_barrier(comm, vary());
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{5000}}) {
+    for (int root = 0; root < comm.size(); ++root) {
+      check_broadcast<std::byte>(comm, count, root, s, vary());
+      check_reduce<triangle>(comm, count, root, multiply{}, s, vary());
+      check_reduce<std::uint64_t>(comm, count, root, chorale::sum, s, vary());
+    }
+    check_allreduce<triangle>(comm, count, multiply{}, s, vary());
+    check_allreduce<std::uint64_t>(comm, count, chorale::sum, s, vary());
+    check_allgather<std::uint32_t>(comm, count, s, vary());
+    check_allgatherv<std::uint32_t>(comm, count, s, vary());
+  }
+}
+
+}  // namespace
+
+TEST_CASE("algorithms of two levels compute their operations in any places", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  struct layout {
+    const char* places;
+    int size;
+  };
+  for (const auto& [places, size] : {layout{"2x2", 4}, layout{"1,3,1", 5}, layout{"2x3c", 6},
+                                     layout{"4,1,2", 7}, layout{"4x1", 4}, layout{"", 3}}) {
+    if (too_large(size)) continue;
+    for (const std::size_t zero_copy : {std::size_t{1000}, std::size_t{1} << 30}) {
+      auto c = with_places(places);
+      c.zero_copy_bytes = zero_copy;
+      run_beside_adapter<mapping>(size, c, [](mapping& comm) { check_calls(comm); });
+    }
+  }
+}
+
+TEST_CASE("between places only their leaders talk to each other", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  run_beside_adapter<mapping>(7, with_places("4,3"), [](mapping& comm) {
+    for (int i = 0; i < 3; ++i) {
+      comm.barrier();
+      expect(comm.allreduce(comm.rank(), chorale::sum) == 21, "allreduce");
+      int last = comm.rank() == 5 ? 9 : 0;
+      comm.broadcast(last, chorale::root{5});
+      expect(last == 9, "broadcast");
+    }
+    const auto& layout = comm.hosts();
+    const bool leads = layout.members(layout.of(comm.rank())).front() == comm.rank();
+    const auto& links = comm.transport().parts().links();
+    for (int r = 0; r < comm.size(); ++r) {
+      if (layout.of(r) == layout.of(comm.rank())) continue;
+      const auto* c = links.find(r);
+      const bool is_connected = c != nullptr && c->qp;
+      expect(is_connected == (leads && layout.members(layout.of(r)).front() == r),
+             "the connections between places");
+    }
+  });
+}
+
+TEST_CASE("ranks of a place share slots whatever is between places", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  using meeting = chorale::communicator<chorale::transport::rc,
+                                        barrier::two_level<barrier::last_arriver, barrier::dissemination>>;
+  run_beside_adapter<meeting>(5, with_places("3,2"), [](meeting& comm) {
+    comm.barrier();
+    const auto& layout = comm.hosts();
+    const bool leads = layout.members(layout.of(comm.rank())).front() == comm.rank();
+    expect((comm.transport().memory().algorithm_bytes > 0) == leads, "the leader keeps the slots");
+  });
+}
