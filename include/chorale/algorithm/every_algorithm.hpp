@@ -19,6 +19,7 @@
 #include <chorale/algorithm/allreduce/reduce_multicast.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/ring.hpp>
+#include <chorale/algorithm/allreduce/split_level.hpp>
 #include <chorale/algorithm/allreduce/standard.hpp>
 #include <chorale/algorithm/allreduce/two_level.hpp>
 #include <chorale/algorithm/alltoall/bruck.hpp>
@@ -131,7 +132,8 @@ using every_algorithm = type_list<  //
     allreduce::two_level<reduce::degree_k<3>, allreduce::recursive_doubling, broadcast::binomial>,
     allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
                          broadcast::last_arriver>,
-    allreduce::rank_by_rank,        //
+    allreduce::rank_by_rank,  //
+    allreduce::split_level<reduce_scatter::direct, allreduce::ring, allgather::direct>,
     allgather::standard,            //
     allgather::ring,                //
     allgather::recursive_doubling,  //

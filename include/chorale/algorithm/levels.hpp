@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The two levels of a group: the ranks of a place, and the leaders of all places.
+// The two levels of a group: the ranks of a place, and ranks of all places.
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <optional>
 #include <vector>
 
@@ -13,9 +14,16 @@
 
 namespace chorale {
 
-/// The ranks of this rank's place as a group, and one rank of each place, its leader, as another. The leader
-/// is the place's lowest rank, so that leaders are in the order of places. Made at first use, and kept by the
-/// transport: 4 bytes for each rank of the place, and on a leader for each place.
+/// The number of a rank of the group among the ranks of its place.
+[[nodiscard]] inline int rank_within_place(const places& all, int rank) noexcept {
+  const auto members = all.members(all.of(rank));
+  return static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
+}
+
+/// The ranks of this rank's place as a group, and one rank of each place as another. There are as many of the
+/// latter as the smallest place has ranks: the first has the lowest rank of each place, its leader, the second
+/// the next rank, and so on. Made at first use, and kept by the transport: 4 bytes for each rank of the place
+/// and for each place.
 template <placed_transport Net>
 class levels {
  public:
@@ -28,24 +36,32 @@ class levels {
 
   /// The ranks of this rank's place; rank 0 leads.
   [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
-  [[nodiscard]] bool leads() const noexcept { return between_.has_value(); }
-  /// The leaders, of which rank i is that of place i. Precondition: leads().
+  [[nodiscard]] bool leads() const noexcept { return inside_->rank() == 0; }
+  /// The ranks of all places that have this rank's number in theirs, of which rank i is that of place i: the
+  /// leaders, if this rank leads. Precondition: the number is below `columns()`.
   [[nodiscard]] subset<Net>& between() noexcept { return *between_; }
+  /// The number of ranks of the smallest place. The same on all ranks.
+  [[nodiscard]] int columns() const noexcept { return columns_; }
 
  private:
   void make(Net& net) {
     const places& all = net.layout();
-    const auto mine = all.members(all.of(net.rank()));
-    if (mine.front() == net.rank()) {
-      std::vector<int> leaders;
-      for (int place = 0; place < all.count(); ++place) leaders.push_back(all.members(place).front());
-      between_.emplace(net, leaders);
+    columns_ = all.largest();
+    for (int place = 0; place < all.count(); ++place)
+      columns_ = std::min(columns_, static_cast<int>(all.members(place).size()));
+    const int mine = chorale::rank_within_place(all, net.rank());
+    if (mine < columns_) {
+      std::vector<int> column;
+      for (int place = 0; place < all.count(); ++place)
+        column.push_back(all.members(place)[static_cast<std::size_t>(mine)]);
+      between_.emplace(net, column);
     }
-    inside_.emplace(net, mine);
+    inside_.emplace(net, all.members(all.of(net.rank())));
   }
 
   std::optional<subset<Net>> inside_;
   std::optional<subset<Net>> between_;
+  int columns_ = 0;
 };
 
 /// Whether all of these run among the ranks of a place, and among leaders.
@@ -58,12 +74,6 @@ inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template 
 template <placed_transport Net>
 [[nodiscard]] bool has_two_levels(const Net& net) noexcept {
   return net.layout().count() > 1 && net.layout().largest() > 1;
-}
-
-/// The number of a rank of the group among the ranks of its place.
-[[nodiscard]] inline int rank_within_place(const places& all, int rank) noexcept {
-  const auto members = all.members(all.of(rank));
-  return static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
 }
 
 /// Whether operands may be combined first within places and then between them: either their order stays, or
