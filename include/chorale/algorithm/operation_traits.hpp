@@ -139,7 +139,7 @@ struct operation_traits<operation::allgather> {
   using default_algorithm = allgather::standard;
   using substitute = allgather::ring;
   /// An algorithm that may run several times within a call. It uses no signals, which are told apart only by
-  /// their call.
+  /// their call and its phase.
   using repeatable = allgather::bruck;
   /// An algorithm in which every rank exchanges messages with every other, so that all are connected
   /// afterwards.

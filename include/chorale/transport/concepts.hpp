@@ -62,7 +62,8 @@ concept arrived_message = std::movable<Message> && requires(Message m, const Mes
 /// * `blocks()`: messages of one sender that one receiver may hold, received or not, until it releases one: 2
 ///   or more, the same on all ranks.
 /// * `signal(to, now)` / `signalled(from, now)`: a flag without payload, one slot per peer, overwritten by
-///   later calls; waiting for call n is satisfied by n or any later call (P1 section 5.2).
+///   later calls; waiting for call n is satisfied by n or any later call (P1 section 5.2), and within a call
+///   by its phase or any later one (`call_id::phase`).
 /// * `send(to, now, bytes)` / `receive(from, now)`: messages of one sender to one receiver arrive in order,
 ///   exactly once. The source may be reused once `send` has completed. While `blocks()` messages to a
 ///   receiver are outstanding, `send` waits for its acknowledgement (P2 section 4.1.4), so that no algorithm

@@ -27,7 +27,7 @@ namespace chorale::allreduce {
 /// the result enters a host by one allreduce. The evaluation is in rank order if the ranks of each place are
 /// neighbours; if they are not, `recursive_doubling` among all ranks serves operators that do not commute.
 /// Cost: a reduce-scatter and an allgather of everything within a place, and an allreduce of a share among as
-/// many ranks as there are places. Any places.
+/// many ranks as there are places. Any places. Source: Bayatpour et al. 2017 (multi-leader allreduce).
 template <class In, class Between, class Out>
 struct split_level {
   static_assert(

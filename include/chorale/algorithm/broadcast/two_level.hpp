@@ -14,7 +14,7 @@ namespace chorale::broadcast {
 /// The leader of the root's place sends the message to the leaders of the other places by `Between`, and each
 /// leader to the ranks of its place by `In`. A root that does not lead its place sends to that place first.
 /// Each place gets the message once. Cost: a broadcast among as many ranks as there are places, and one
-/// within a place, or two. Any places.
+/// within a place, or two. Any places. Source: Graham et al. 2011 (Cheetah).
 template <class In, class Between>
 struct two_level {
   static_assert(In::implements == operation::broadcast && Between::implements == operation::broadcast,
