@@ -94,6 +94,9 @@ TEST_CASE("ranks of a place use soft0 among themselves and the adapter to others
         // More messages from each rank than any mailbox has blocks.
         for (int i = 0; i < 600; ++i) check_blocks(comm, 1);
         check_window(comm);
+        const auto m = comm.transport().memory();
+        expect(m.total_bytes() - m.queue_bytes == comm.transport().registered_bytes(),
+               "the report covers all registered memory");
         // No rank waits for the others before it leaves.
         double last = comm.rank() == 0 ? 1.5 : 0;
         comm.broadcast(last, chorale::root{0});
@@ -174,6 +177,11 @@ TEST_CASE("over hybrid, ranks of a place have connections beyond its limit", "[l
       check_window(comm);
       comm.barrier();
       expect(comm.transport().connections() >= neighbours, "connections to all ranks of the place");
+      // Datagrams carry its atomic operations, so that no connections are made for these.
+      const std::uint64_t each = comm.transport().memory().bytes_per_peer;
+      std::uint64_t all = each;
+      comm.allreduce(chorale::in_place, std::span{&all, 1}, chorale::max);
+      expect(each == all, "a rank with two lanes has the same connections as one that is alone");
     });
   }
 }

@@ -30,51 +30,18 @@ void copy_here(ibv_wr_opcode opcode, std::byte* theirs, std::span<const std::byt
 
 }  // namespace
 
-/// Connections to the ranks of this place by the device between places. They carry atomic operations alone.
-class rma_queue::near_atomics final : private connection_user {
- public:
-  explicit near_atomics(connections& others)
-      : links(others.owner(), others.port(), *this,
-              {.limit = others.common_lane().options.limit,
-               .inbox_bytes = mailbox_layout::blocks_offset,
-               .message_bytes = sizeof(std::uint64_t),
-               .receives = 1,
-               .posts_receives = false},
-              number) {}
-
-  connections links;
-
- private:
-  /// Beyond those of the rails of a transport.
-  static constexpr std::uint16_t number = 16;
-
-  void on_accepted(connection&) override {}
-  void on_closed(connection&) noexcept override {}
-  void on_notice(connection& from, std::uint32_t) override { refuse(from); }
-  void on_written(connection& from, std::uint32_t) override { refuse(from); }
-  void on_message(connection& from, std::uint64_t, const ibv_wc&) override { refuse(from); }
-  void count(int, ledger&) const noexcept override {}
-  [[nodiscard]] bool admits(int) const noexcept override { return true; }
-  void refuse(connection& from) {
-    links.break_off(from, "it sent a message where only atomic operations belong");
-  }
-};
-
-rma_queue::rma_queue(connections& links, const config& settings)
+rma_queue::rma_queue(connections& links, const config& settings, connections& near_atomics)
     : links_(&links),
+      near_atomics_(&near_atomics),
       rank_(links.owner().rank()),
       ranks_(links.owner().size()),
       cache_(links.port().domain(), settings, links.port().device().provider().finds_by_address,
              links.port().device().remote_access()),
       peers_(links.owner().size()) {
-  const device_port* const near = links.near_port();
-  if (near == nullptr) return;
-  near_cache_.emplace(near->domain(), settings, near->device().provider().finds_by_address,
-                      near->device().remote_access());
-  near_atomics_ = std::make_unique<near_atomics>(links);
+  if (const device_port* const near = links.near_port())
+    near_cache_.emplace(near->domain(), settings, near->device().provider().finds_by_address,
+                        near->device().remote_access());
 }
-
-rma_queue::~rma_queue() = default;
 
 exposure rma_queue::registered(std::span<const std::byte> memory, registration_cache::rights wanted) {
   auto near = near_cache_ ? near_cache_->find(memory, wanted) : registration_cache::handle{};
@@ -89,30 +56,6 @@ exposure rma_queue::expose_alone(std::span<std::byte> memory) {
   };
   auto near = alone(links_->near_port());
   return {alone(&links_->port()), std::move(near), memory, rank_};
-}
-
-connections& rma_queue::atomic_links(int other) {
-  return links_->is_near(other) ? near_atomics_->links : *links_;
-}
-
-void rma_queue::on_progress() {
-  if (near_atomics_) near_atomics_->links.on_progress();
-}
-
-void rma_queue::probe(int other) {
-  if (near_atomics_) near_atomics_->links.probe(other);
-}
-
-void rma_queue::withdraw() noexcept {
-  if (near_atomics_) near_atomics_->links.withdraw();
-}
-
-void rma_queue::settle() noexcept {
-  if (near_atomics_) near_atomics_->links.settle();
-}
-
-void rma_queue::close() noexcept {
-  if (near_atomics_) near_atomics_->links.close();
 }
 
 void rma_queue::reject_local() {
@@ -165,7 +108,7 @@ bool rma_queue::advance(atomic& a) {
     // Own memory also needs the device, whose atomics need not be atomic with respect to the processor's.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
-  connections& links = atomic_links(a.remote.owner);
+  connections& links = links_->is_near(a.remote.owner) ? *near_atomics_ : *links_;
   connection* c = a.ticket != 0 ? links.find(a.remote.owner) : links.ready(a.remote.owner);
   if (c == nullptr) return false;
   if (!c->there.has_atomics)
@@ -280,7 +223,6 @@ void rma_queue::describe(memory_report& m) const {
   m.spare_bytes -= words;
   m.user_bytes += cache_.statistics().bytes;
   if (near_cache_) m.user_bytes += near_cache_->statistics().bytes;
-  if (near_atomics_) near_atomics_->links.describe(m);
 }
 
 }  // namespace chorale::transport

@@ -5,11 +5,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <type_traits>
+#include <utility>
 
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/matched_mailbox.hpp>
+#include <chorale/transport/connections/near_atomics.hpp>
 #include <chorale/transport/connections/rdma_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
 
@@ -27,13 +30,15 @@ class rail final : private connection_user {
   using admission = std::function<bool(int peer)>;
 
   /// `number`: the index of this rail in the transport, the same on all ranks. `over`: its device port;
-  /// `near`: as of `connections`. All must outlive it. Settings: those of connections, mailbox and
-  /// registration cache. @throws error as the verbs objects.
+  /// `near`: as of `connections`. All must outlive it. A transport that gives `admits` must not use this rail
+  /// for atomic operations: they need one executor for all peers, also for those that get no connection.
+  /// Settings: those of connections, mailbox and registration cache. @throws error as the verbs objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {},
        const device_port* near = nullptr)
       : links_(owner, over, *this, Mailbox::needs(owner.copies_to_some(), owner.settings(), owner.size()),
                number, near),
-        one_sided_(links_, owner.settings()),
+        near_atomics_(near != nullptr && !admits ? std::make_unique<near_atomics>(links_) : nullptr),
+        one_sided_(links_, owner.settings(), near_atomics_ ? near_atomics_->links : links_),
         mailbox_(made(links_, one_sided_, owner.settings())),
         admits_(std::move(admits)) {}
 
@@ -45,12 +50,14 @@ class rail final : private connection_user {
   [[nodiscard]] const rma_queue& one_sided() const noexcept { return one_sided_; }
   [[nodiscard]] std::size_t registered_bytes() const noexcept {
     std::size_t bytes = links_.registered_bytes();
+    if (near_atomics_) bytes += near_atomics_->links.registered_bytes();
     if constexpr (requires { mailbox_.registered_bytes(); }) bytes += mailbox_.registered_bytes();
     return bytes;
   }
   /// Adds its memory and connections.
   void describe(memory_report& m) const {
     links_.describe(m);
+    if (near_atomics_) near_atomics_->links.describe(m);
     mailbox_.describe(m);
     one_sided_.describe(m);
   }
@@ -58,23 +65,23 @@ class rail final : private connection_user {
   // The interface for the endpoint.
   void on_progress() {
     links_.on_progress();
-    one_sided_.on_progress();
+    if (near_atomics_) near_atomics_->links.on_progress();
     mailbox_.on_progress();
   }
   void probe(int peer) {
     links_.probe(peer);
-    one_sided_.probe(peer);
+    if (near_atomics_) near_atomics_->links.probe(peer);
   }
   void withdraw() noexcept {
     links_.withdraw();
-    one_sided_.withdraw();
+    if (near_atomics_) near_atomics_->links.withdraw();
     if constexpr (requires { mailbox_.withdraw(); }) mailbox_.withdraw();
   }
 
   /// Starts nothing new; waits until everything sent has arrived.
   void settle() noexcept {
     links_.settle();
-    one_sided_.settle();
+    if (near_atomics_) near_atomics_->links.settle();
     if constexpr (requires { mailbox_.settle(); }) mailbox_.settle();
   }
   /// Sends a farewell on each connection, after all other data, and waits until it has arrived.
@@ -84,7 +91,7 @@ class rail final : private connection_user {
       mailbox_.close();
     }
     links_.close();
-    one_sided_.close();
+    if (near_atomics_) near_atomics_->links.close();
   }
 
  private:
@@ -109,6 +116,7 @@ class rail final : private connection_user {
   [[nodiscard]] bool admits(int peer) const noexcept override { return !admits_ || admits_(peer); }
 
   connections links_;
+  std::unique_ptr<near_atomics> near_atomics_;  ///< null with one lane, or an admission
   rma_queue one_sided_;
   Mailbox mailbox_;
   admission admits_;

@@ -38,9 +38,9 @@ class rma_queue {
     pool_block fenced{};     ///< receives the word that a fence reads; made at first use
   };
 
-  /// Settings: those of the registration cache. `links` must outlive this.
-  rma_queue(connections& links, const config& settings);
-  ~rma_queue();
+  /// Settings: those of the registration cache. `near_atomics`: the connections by which atomic operations
+  /// reach near peers. Both connections must outlive this.
+  rma_queue(connections& links, const config& settings, connections& near_atomics);
 
   [[nodiscard]] const device_port& port() const noexcept { return links_->port(); }
   /// Whether a core of this process copies the data of reads and writes.
@@ -149,16 +149,8 @@ class rma_queue {
   void on_notice(connection& from, std::uint32_t word);
   void count(int peer, ledger& l) const noexcept;
   void describe(memory_report& m) const;
-  // The interface for the rail, for the connections of atomic operations.
-  void on_progress();
-  void probe(int other);
-  void withdraw() noexcept;
-  void settle() noexcept;
-  void close() noexcept;
 
  private:
-  class near_atomics;
-
   [[nodiscard]] exposure registered(std::span<const std::byte> memory, registration_cache::rights wanted);
   [[nodiscard]] std::uint32_t lkey_for(int other, const exposure& local) const noexcept {
     return links_->is_near(other) ? local.near_lkey() : local.lkey();
@@ -166,8 +158,6 @@ class rma_queue {
   [[nodiscard]] std::uint32_t key_of(const remote_region& there) const noexcept {
     return links_->is_near(there.owner) ? there.near_key : there.key;
   }
-  /// The connections by which atomic operations reach a peer.
-  [[nodiscard]] connections& atomic_links(int other);
   static void require_lent(const exposure& local, std::span<const std::byte> memory) {
     if (!local.contains(memory)) [[unlikely]]
       reject_local();
@@ -181,11 +171,11 @@ class rma_queue {
   bool advance(mapping& m);
 
   connections* links_;
+  connections* near_atomics_;
   int rank_;
   int ranks_;
   registration_cache cache_;
   std::optional<registration_cache> near_cache_;
-  std::unique_ptr<near_atomics> near_atomics_;  ///< null with one lane
   per_peer<peer> peers_;
 };
 
