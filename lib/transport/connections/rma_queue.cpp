@@ -64,16 +64,16 @@ void rma_queue::reject_local() {
 }
 
 bool rma_queue::advance(transfer& t) {
-  if (t.remote.owner == rank_) {
-    copy_here(t.opcode, reinterpret_cast<std::byte*>(t.remote.address + t.offset), t.memory);
+  if (t.owner == rank_) {
+    copy_here(t.opcode, reinterpret_cast<std::byte*>(t.address), t.memory);
     return true;
   }
   const bool notifies = t.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
   if (t.memory.empty() && !notifies) return true;
   // Posted requests need no connection any more; it may have been closed after they completed.
-  connection* c = t.last_posted ? links_->find(t.remote.owner) : links_->ready(t.remote.owner);
+  connection* c = t.last_posted ? links_->find(t.owner) : links_->ready(t.owner);
   if (c == nullptr) return false;
-  peer& p = peers_.get(t.remote.owner);
+  peer& p = peers_.get(t.owner);
   while (!t.last_posted) {
     if (!links_->has_room(*c) || !links_->may_signal()) return false;
     const std::size_t part = std::min(c->by->largest_request(), t.memory.size() - t.posted_bytes);
@@ -86,8 +86,8 @@ bool rma_queue::advance(transfer& t) {
     request.opcode = !last && notifies ? IBV_WR_RDMA_WRITE : t.opcode;
     request.send_flags = IBV_SEND_SIGNALED;
     request.imm_data = htonl(notice_word(t.now));
-    request.wr.rdma.remote_addr = t.remote.address + t.offset + t.posted_bytes;
-    request.wr.rdma.rkey = key_of(t.remote);
+    request.wr.rdma.remote_addr = t.address + t.posted_bytes;
+    request.wr.rdma.rkey = t.rkey;
     links_->post(*c, request);
     t.posted_bytes += part;
     t.last_posted = last;
@@ -108,7 +108,7 @@ bool rma_queue::advance(atomic& a) {
     // Own memory also needs the device, whose atomics need not be atomic with respect to the processor's.
     throw error(errc::unsupported, "atomic operation on this rank's own memory");
   }
-  connections& links = links_->is_near(a.remote.owner) ? *near_atomics_ : *links_;
+  connections& links = *a.links;
   connection* c = a.ticket != 0 ? links.find(a.remote.owner) : links.ready(a.remote.owner);
   if (c == nullptr) return false;
   if (!c->there.has_atomics)
@@ -142,8 +142,8 @@ bool rma_queue::advance(atomic& a) {
 bool rma_queue::advance(mapping& m) {
   connection* c = links_->ready(m.there.owner);
   if (c == nullptr) return false;
-  m.seen =
-      verbs::peer_memory{*c->qp, m.there.address, key_of(m.there), static_cast<std::size_t>(m.there.bytes)};
+  const std::uint32_t key = links_->is_near(m.there.owner) ? m.there.near_key : m.there.key;
+  m.seen = verbs::peer_memory{*c->qp, m.there.address, key, static_cast<std::size_t>(m.there.bytes)};
   return true;
 }
 

@@ -71,8 +71,9 @@ class rma_queue {
   struct transfer {
     rma_queue* queue;
     ibv_wr_opcode opcode;
-    remote_region remote;
-    std::size_t offset;
+    int owner;
+    std::uint64_t address;  ///< of the owner
+    std::uint32_t rkey;
     std::uint32_t lkey;
     std::span<const std::byte> memory;
     call_id now;
@@ -83,6 +84,7 @@ class rma_queue {
   };
   struct atomic {
     rma_queue* queue;
+    connections* links;
     ibv_wr_opcode opcode;
     remote_region remote;
     std::size_t offset;
@@ -106,30 +108,18 @@ class rma_queue {
   // remote region or the local exposure.
   [[nodiscard]] transfer write(remote_region target, std::size_t offset, const exposure& local,
                                std::span<const std::byte> from, call_id now, bool notified) {
-    require_within(target, offset, from.size(), ranks_);
-    require_lent(local, from);
-    return {this,
-            notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE,
-            target,
-            offset,
-            lkey_for(target.owner, local),
-            from,
-            now};
+    return begun(notified ? IBV_WR_RDMA_WRITE_WITH_IMM : IBV_WR_RDMA_WRITE, target, offset, local, from, now);
   }
   [[nodiscard]] transfer read(remote_region source, std::size_t offset, const exposure& local,
                               std::span<std::byte> into, call_id now) {
-    require_within(source, offset, into.size(), ranks_);
-    require_lent(local, into);
-    return {this, IBV_WR_RDMA_READ, source, offset, lkey_for(source.owner, local), into, now};
+    return begun(IBV_WR_RDMA_READ, source, offset, local, into, now);
   }
   [[nodiscard]] atomic add(remote_region target, std::size_t offset, std::uint64_t value) {
-    require_within(target, offset, sizeof value, ranks_);
-    return {this, IBV_WR_ATOMIC_FETCH_AND_ADD, target, offset, value, 0};
+    return begun(IBV_WR_ATOMIC_FETCH_AND_ADD, target, offset, value, 0);
   }
   [[nodiscard]] atomic swap(remote_region target, std::size_t offset, std::uint64_t expected,
                             std::uint64_t wanted) {
-    require_within(target, offset, sizeof wanted, ranks_);
-    return {this, IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted};
+    return begun(IBV_WR_ATOMIC_CMP_AND_SWP, target, offset, expected, wanted);
   }
   [[nodiscard]] mapping map(remote_region there) {
     require_within(there, 0, there.bytes, ranks_);
@@ -152,11 +142,25 @@ class rma_queue {
 
  private:
   [[nodiscard]] exposure registered(std::span<const std::byte> memory, registration_cache::rights wanted);
-  [[nodiscard]] std::uint32_t lkey_for(int other, const exposure& local) const noexcept {
-    return links_->is_near(other) ? local.near_lkey() : local.lkey();
+  [[nodiscard]] transfer begun(ibv_wr_opcode opcode, const remote_region& remote, std::size_t offset,
+                               const exposure& local, std::span<const std::byte> memory, call_id now) {
+    require_within(remote, offset, memory.size(), ranks_);
+    require_lent(local, memory);
+    const bool near = links_->is_near(remote.owner);
+    return {this,
+            opcode,
+            remote.owner,
+            remote.address + offset,
+            near ? remote.near_key : remote.key,
+            near ? local.near_lkey() : local.lkey(),
+            memory,
+            now};
   }
-  [[nodiscard]] std::uint32_t key_of(const remote_region& there) const noexcept {
-    return links_->is_near(there.owner) ? there.near_key : there.key;
+  [[nodiscard]] atomic begun(ibv_wr_opcode opcode, const remote_region& remote, std::size_t offset,
+                             std::uint64_t first, std::uint64_t second) {
+    require_within(remote, offset, sizeof first, ranks_);
+    connections* const links = links_->is_near(remote.owner) ? near_atomics_ : links_;
+    return {this, links, opcode, remote, offset, first, second};
   }
   static void require_lent(const exposure& local, std::span<const std::byte> memory) {
     if (!local.contains(memory)) [[unlikely]]
