@@ -156,10 +156,11 @@ void rdma_mailbox::post_long(sender& s, const mailbox_trailer& trailer, std::spa
 }
 
 shared_place* rdma_mailbox::stage(shared_payload& payload, const lane& by) {
-  bool is_new = false;
   shared_staging& of_lane = &by == links_->near_lane() ? *shared_near_ : *shared_;
-  shared_place* const place = of_lane.take(payload.staged_, is_new);
-  if (!is_new) return place;
+  if (shared_place* const there = of_lane.find(payload.staged_)) return there;
+  shared_place* const place = of_lane.take(payload.staged_);
+  if (place == nullptr) return nullptr;
+  payload.staged_ = place;
   copy_bytes(place->data(), payload.bytes_.data(), payload.bytes_.size());
   ++statistics_.staged_copies;
   statistics_.staged_bytes += payload.bytes_.size();

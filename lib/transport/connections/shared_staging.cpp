@@ -2,7 +2,6 @@
 #include "shared_staging.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace chorale::transport {
 
@@ -11,9 +10,7 @@ bool shared_place::is_read() const noexcept {
                      [](const posted& send) { return send.by->completed >= send.ticket; });
 }
 
-shared_place* shared_staging::take(shared_place*& staged, bool& is_new) {
-  for (shared_place* one = staged; one != nullptr; one = one->next_)
-    if (one->by_ == by_) return one;
+shared_place* shared_staging::take(shared_place* others) {
   shared_place& oldest = places_[next_];
   if (oldest.is_open_) return nullptr;
   if (!oldest.is_read()) {
@@ -24,8 +21,7 @@ shared_place* shared_staging::take(shared_place*& staged, bool& is_new) {
   oldest.sends_.clear();
   oldest.is_open_ = true;
   oldest.by_ = by_;
-  oldest.next_ = std::exchange(staged, &oldest);
-  is_new = true;
+  oldest.next_ = others;
   next_ = (next_ + 1) % places_.size();
   return &oldest;
 }

@@ -48,10 +48,14 @@ class shared_staging {
   shared_staging(connections& links, lane& by, std::size_t bytes, std::size_t places)
       : links_(&links), by_(&by), bytes_(bytes), places_(places) {}
 
-  /// A place with the payload, of which there may be others from `staged` on: the one on this lane, or a new
-  /// one, from which no send is pending; null if all are in use. `is_new` is set if the payload has to be
-  /// copied there.
-  [[nodiscard]] shared_place* take(shared_place*& staged, bool& is_new);
+  /// The place on this lane, of the places with the same payload from `first` on; null if none is.
+  [[nodiscard]] shared_place* find(shared_place* first) const noexcept {
+    while (first != nullptr && first->by_ != by_) first = first->next_;
+    return first;
+  }
+  /// A place to copy the payload to, from which no send is pending; null if all are in use. `others`: the
+  /// first place with the same payload, which now follows this one, or null.
+  [[nodiscard]] shared_place* take(shared_place* others);
   [[nodiscard]] std::size_t registered_bytes() const noexcept;
 
  private:
