@@ -95,8 +95,12 @@ const location& endpoint::where() const noexcept {
   return members_->where();
 }
 
-bool endpoint::shares_memory() const noexcept {
-  return members_->hosts() == 1 && !ports_.some_have_near;
+bool endpoint::maps_memory() const noexcept {
+  return members_->hosts() == 1 && !ports_.some_have_near && port().device().provider().map != nullptr;
+}
+
+bool endpoint::maps_within_place() const noexcept {
+  return maps_memory() || (near_port() != nullptr && near_port()->device().provider().map != nullptr);
 }
 
 const std::string& endpoint::launched() const noexcept {

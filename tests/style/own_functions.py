@@ -100,7 +100,7 @@ RULES = [
     Rule("include/chorale/algorithm", {
         r"\b\w*net\w*\s*(\.|->)\s*(expose|offer|lend)\s*\((?!std::|\{)":
             "fails if the device refuses the memory; use transfer::expose, offer or lend, which use a copy then",
-    }, {"include/chorale/algorithm/call_memory.hpp": "it is where they are"}),
+    }, {"include/chorale/algorithm/call_memory.hpp": "it is where they are", "include/chorale/algorithm/subset.hpp": "it is a transport to algorithms"}),
     Rule("include|lib", {
         r"\bas_bytes\s*\(\s*(std::)?span\s*\{\s*(&|this\b)": "sends the bytes of an object, padding and all; use detail::bytes_of",
     }, {"include/chorale/core/sendable.hpp": "it takes none with padding"}),

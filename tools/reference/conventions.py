@@ -112,6 +112,6 @@ def meaning(found, header, lines):
         return "The operator, applied to two elements; `a` is of the lower ranks."
     if own == "assembled" and name in FOR_CALLS:
         return f"For the calls of the library: {FOR_CALLS[name]}."
-    if header.startswith("chorale/transport/") and re.search(rf"[.:>`]{re.escape(name)}\b", CONCEPTS.read_text(encoding="utf-8")):
+    if (header.startswith("chorale/transport/") or own == "subset") and re.search(rf"[.:>`]{re.escape(name)}\b", CONCEPTS.read_text(encoding="utf-8")):
         return CONCEPT
     return None

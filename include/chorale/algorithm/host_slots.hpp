@@ -101,7 +101,8 @@ class host_slots {
     } catch (const error&) {
       // No memory for slots: the others are offered an empty region, and no rank uses slots.
     }
-    const remote_region here = kept_ ? kept_->region() : remote_region{.owner = chorale::rank_in_group(net, 0)};
+    const remote_region here =
+        kept_ ? kept_->region() : remote_region{.owner = chorale::rank_in_group(net, 0)};
     for (int r = 1; r < net.size(); ++r) co_await net.send(r, now, transfer::bytes_of(here));
     bool all_see = kept_.has_value();
     for (int r = 1; r < net.size(); ++r) all_see = co_await answer(net, r, now) && all_see;

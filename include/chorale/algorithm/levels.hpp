@@ -21,12 +21,13 @@ namespace chorale {
 }
 
 /// The ranks of this rank's place as a group, and one rank of each place as another. There are as many of the
-/// latter as the smallest place has ranks: the first has the lowest rank of each place, its leader, the second
-/// the next rank, and so on. Made at first use, and kept by the transport: 4 bytes for each rank of the place
-/// and for each place.
+/// latter as the smallest place has ranks: the first has the lowest rank of each place, its leader, the
+/// second the next rank, and so on. Made at first use, and kept by the transport: 4 bytes for each rank of
+/// the place and for each place.
 template <placed_transport Net>
 class levels {
  public:
+  /// Those of this rank.
   [[nodiscard]] static levels& of(Net& net) {
     levels& made = net.template state<levels>();
     if (!made.inside_) [[unlikely]]
@@ -36,6 +37,7 @@ class levels {
 
   /// The ranks of this rank's place; rank 0 leads.
   [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
+  /// Whether this rank leads its place.
   [[nodiscard]] bool leads() const noexcept { return inside_->rank() == 0; }
   /// The ranks of all places that have this rank's number in theirs, of which rank i is that of place i: the
   /// leaders, if this rank leads. Precondition: the number is below `columns()`.
@@ -67,6 +69,7 @@ class levels {
 /// Whether all of these run among the ranks of a place, and among leaders.
 template <class Net, class... Algorithms>
 inline constexpr bool run_on_levels = false;
+/// The same over a transport that knows places.
 template <placed_transport Net, class... Algorithms>
 inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
 

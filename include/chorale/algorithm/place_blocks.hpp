@@ -17,6 +17,7 @@ namespace chorale {
 /// the layout in which the caller has them, of which only the sizes count.
 class place_blocks {
  public:
+  /// `where` must outlive the object.
   place_blocks(const places& where, const block_layout& each) : where_(&where), each_(each) {}
 
   /// Whether the caller's buffer has this layout already.

@@ -40,7 +40,7 @@ class subset {
   subset& operator=(const subset&) = delete;
 
   // The group.
-  static constexpr const char* name = Net::name;
+  static constexpr const char* name = Net::name;  ///< that of the transport
   [[nodiscard]] int rank() const noexcept { return rank_; }
   [[nodiscard]] int size() const noexcept { return static_cast<int>(members_.size()); }
   /// The number of a rank of the subset in the whole group.
@@ -107,6 +107,7 @@ class subset {
   }
 
   // One-sided operations.
+  /// Whether the device executes reads.
   static constexpr bool reads_by_device = requires { requires Net::reads_by_device; };
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires memory_transport<Net> {
     return net_.zero_copy_bytes();

@@ -323,13 +323,8 @@ class assembled {
   }
 
   // Memory of peers mapped into this process.
-  [[nodiscard]] bool maps_memory() const noexcept requires maps {
-    return core().shares_memory() && device().provider().map != nullptr;
-  }
-  [[nodiscard]] bool maps_within_place() const noexcept requires maps {
-    const device_port* near = core().near_port();
-    return maps_memory() || (near != nullptr && near->device().provider().map != nullptr);
-  }
+  [[nodiscard]] bool maps_memory() const noexcept requires maps { return core().maps_memory(); }
+  [[nodiscard]] bool maps_within_place() const noexcept requires maps { return core().maps_within_place(); }
   [[nodiscard]] auto map(remote_region there, call_id now) requires maps {
     return waiting{*this, there.owner, now, parts_->one_sided().map(there)};
   }

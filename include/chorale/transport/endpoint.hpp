@@ -80,8 +80,10 @@ class endpoint {
   [[nodiscard]] const places& layout() const noexcept;
   /// Where this rank is.
   [[nodiscard]] const location& where() const noexcept;
-  /// True if all ranks are on one host, and one device leads to all of them.
-  [[nodiscard]] bool shares_memory() const noexcept;
+  /// True if all ranks are on one host, and one device, which maps memory of peers, leads to all of them.
+  [[nodiscard]] bool maps_memory() const noexcept;
+  /// The same for the ranks of this rank's place.
+  [[nodiscard]] bool maps_within_place() const noexcept;
 
   // The device.
   /// The device ports of this rank. The first one carries datagrams and is the subject of the functions

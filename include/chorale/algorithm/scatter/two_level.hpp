@@ -17,8 +17,8 @@ namespace chorale::scatter {
 
 /// The root hands all blocks to the leader of its place, which sends each other leader those of its place by
 /// `Between`; each leader scatters them within its place by `In`. Each place gets one message, or stream of
-/// messages. Even blocks. Cost: a message of all blocks within a place if the root does not lead it, a scatter
-/// among as many ranks as there are places, and one within a place. Any places.
+/// messages. Even blocks. Cost: a message of all blocks within a place if the root does not lead it, a
+/// scatter among as many ranks as there are places, and one within a place. Any places.
 template <class In, class Between>
 struct two_level {
   static_assert(In::implements == operation::scatter && Between::implements == operation::scatter,

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The name of memory that peers may access.
+#pragma once
+
+#include <cstdint>
+
+namespace chorale {
+
+/// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Regions are forwarded,
+/// so that each carries the keys of both devices by which its readers may reach the owner.
+struct remote_region {
+  std::uint64_t address = 0;  ///< in the owner's address space
+  std::uint64_t bytes = 0;    ///< how many
+  std::uint32_t key = 0;      ///< remote key of the owner's device, or of its adapter
+  std::int32_t owner = -1;    ///< the owner's rank
+  /// Remote key for the ranks of the owner's place, if these use a device of their own.
+  std::uint32_t near_key = 0;
+  std::uint32_t reserved = 0;  ///< zero
+
+  bool operator==(const remote_region&) const = default;
+  /// The `count` bytes from address `from` on, which lie in this region.
+  [[nodiscard]] remote_region part(std::uint64_t from, std::uint64_t count) const noexcept {
+    return {from, count, key, owner, near_key};
+  }
+};
+
+}  // namespace chorale
