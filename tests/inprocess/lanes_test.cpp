@@ -124,6 +124,27 @@ TEST_CASE("each message takes the lane of its receiver", "[lanes]") {
   });
 }
 
+TEST_CASE("a message to ranks of both lanes is staged once for each lane", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  using flat = chorale::communicator<rc, chorale::broadcast::flat>;
+  auto c = with_places("3,2");
+  // Longer messages than soft0 takes inline.
+  c.block_bytes = 32768;
+  c.zero_copy_bytes = std::size_t{1} << 30;
+  run_beside_adapter<flat>(5, c, [](flat& comm) {
+    constexpr std::uint64_t calls = 40;
+    std::vector<std::uint64_t> all(2500);
+    for (std::uint64_t call = 0; call < calls; ++call) {
+      for (std::size_t i = 0; i < all.size(); ++i) all[i] = comm.rank() == 0 ? number_of(0, 1, i + call) : 0;
+      comm.broadcast(std::span{all}, chorale::root{0});
+      for (std::size_t i = 0; i < all.size(); ++i)
+        expect(all[i] == number_of(0, 1, i + call), "broadcast over two lanes");
+    }
+    expect(comm.transport().parts().mailbox().figures().staged_copies == (comm.rank() == 0 ? 2 * calls : 0),
+           "a copy for each lane");
+  });
+}
+
 TEST_CASE("a job of one place uses soft0 alone, and says so", "[lanes]") {
   if (left_out_in_virtual_time("it has no soft0")) return;
   for (const int size : {2, 3, 5})
@@ -172,16 +193,16 @@ TEST_CASE("over hybrid, ranks of a place have connections beyond its limit", "[l
       const auto& layout = comm.hosts();
       const auto neighbours = static_cast<int>(layout.members(layout.of(comm.rank())).size()) - 1;
       expect((near_port(comm) != nullptr) == (neighbours > 0), "a lane to the place");
+      // Datagrams carry its atomic operations, so that there are no connections for these.
+      const std::uint64_t each = comm.transport().memory().bytes_per_peer;
+      std::uint64_t all = each;
+      comm.allreduce(chorale::in_place, std::span{&all, 1}, chorale::max);
+      expect(each == all, "a peer costs a rank with two lanes as much as one that is alone in its place");
       for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{3000}})
         check_blocks(comm, count);
       check_window(comm);
       comm.barrier();
       expect(comm.transport().connections() >= neighbours, "connections to all ranks of the place");
-      // Datagrams carry its atomic operations, so that no connections are made for these.
-      const std::uint64_t each = comm.transport().memory().bytes_per_peer;
-      std::uint64_t all = each;
-      comm.allreduce(chorale::in_place, std::span{&all, 1}, chorale::max);
-      expect(each == all, "a rank with two lanes has the same connections as one that is alone");
     });
   }
 }
