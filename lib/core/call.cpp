@@ -67,6 +67,14 @@ std::string call::difference(const call& other) const {
   return text.empty() ? "the same arguments" : text;
 }
 
+void call_id::throw_no_phase(int phase) {
+  throw error(
+      errc::misuse,
+      fmt::format("call_id::later: phase {} of a call, which has phases 0 to {}: run fewer algorithms "
+                  "among the same ranks in one call",
+                  phase, most_phases - 1));
+}
+
 void throw_unequal_sizes(operation what, int to, std::size_t expected, int from, std::size_t sent) {
   throw error(
       errc::mismatch,

@@ -8,6 +8,7 @@
 
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/error.hpp>
 #include <chorale/core/operator_tag.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/status.hpp>
@@ -116,4 +117,13 @@ TEST_CASE("counts that differ change the signature, and one rank's are named", "
   CHECK(of({4, 8, 12, 7}).difference(one) == "31 against 24 bytes, 7 bytes more in the block of rank 3");
   CHECK(one.difference(of({5, 8, 13, 0})) == "24 against 26 bytes, other counts of several ranks");
   CHECK(one.difference(of({8, 4, 12, 0})) == "other counts of several ranks");
+}
+
+TEST_CASE("a call has no more phases than a signal can tell apart", "[call]") {
+  const chorale::call_id now{7, 42, operation::barrier};
+  CHECK(now.later(1).later(2).phase == 3);
+  CHECK(now.later(3).number == 7);
+  CHECK_THROWS_WITH(now.later(4), Catch::Contains("phase 4"));
+  CHECK_THROWS_WITH(now.later(3).later(1), Catch::Contains("phase 4"));
+  CHECK_THROWS_AS(now.later(-1), chorale::error);
 }

@@ -109,12 +109,17 @@ struct call_id {
   std::uint8_t phase = 0;            ///< below `most_phases`
 
   static constexpr int most_phases = 4;  ///< of one call
-  /// The same call, `phases` later.
-  [[nodiscard]] constexpr call_id later(int phases) const noexcept {
+  /// The same call, `phases` later. @throws error errc::misuse beyond the last phase.
+  [[nodiscard]] constexpr call_id later(int phases) const {
+    if (phases < 0 || phases >= most_phases - phase) [[unlikely]]
+      throw_no_phase(phase + phases);
     call_id next = *this;
     next.phase = static_cast<std::uint8_t>(phase + phases);
     return next;
   }
+
+ private:
+  [[noreturn]] static void throw_no_phase(int phase);
 };
 
 /// @throws error errc::mismatch that names both ranks and both sizes in bytes: rank `to` expects `expected`
