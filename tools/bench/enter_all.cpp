@@ -31,7 +31,10 @@ bool selected(const selection& wanted, const listing& one) {
   if (wanted.all_algorithms) return true;
   if (wanted.algorithms.empty()) return one.is_default;
   return std::any_of(wanted.algorithms.begin(), wanted.algorithms.end(), [&](const std::string& name) {
-    return wanted.whole_names ? one.algorithm == name : one.algorithm.find(name) != std::string::npos;
+    if (wanted.whole_names) return one.algorithm == name;
+    // Not within the brackets, which name the algorithms that it is composed of.
+    const auto at = one.algorithm.find(name);
+    return at != std::string::npos && at <= one.algorithm.find('<');
   });
 }
 

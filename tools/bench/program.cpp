@@ -88,7 +88,7 @@ void add_program_options(CLI::App& app, program_options& o) {
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
   app.add_option("--algorithm", o.wanted.algorithms,
-                 "Only algorithms with this in their name; may be repeated")
+                 "Only algorithms with this in their name, but not within its brackets; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
