@@ -75,7 +75,8 @@ class lane {
 
   void signal(chorale::call_id now) noexcept { signal_ = {now, {}, put_}; }
   [[nodiscard]] bool is_signalled(chorale::call_id now) {
-    if (std::pair{signal_.call.number, signal_.call.phase} < std::pair{now.number, now.phase}) return false;
+    if (std::pair{signal_.call.number, signal_.call.phase()} < std::pair{now.number, now.phase()})
+      return false;
     if (signal_.call.number == now.number) require_same(signal_.call, now);
     place(signal_.behind);
     return true;

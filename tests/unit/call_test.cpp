@@ -121,7 +121,7 @@ TEST_CASE("counts that differ change the signature, and one rank's are named", "
 
 TEST_CASE("a call has no more phases than a signal can tell apart", "[call]") {
   const chorale::call_id now{7, 42, operation::barrier};
-  CHECK(now.later(1).later(2).phase == 3);
+  CHECK(now.later(1).later(2).phase() == 3);
   CHECK(now.later(3).number == 7);
   CHECK_THROWS_WITH(now.later(4), Catch::Contains("phase 4"));
   CHECK_THROWS_WITH(now.later(3).later(1), Catch::Contains("phase 4"));

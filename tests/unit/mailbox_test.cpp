@@ -45,7 +45,7 @@ TEST_CASE("a signal satisfies waits of its phase or an earlier one of its call",
       INFO("call " << number << ", phase " << phase);
       const std::uint64_t wanted = signal_word(now.later(phase));
       CHECK_FALSE(
-          reached(signal_word({number - 1, 0x1234'5678, {}, false, call_id::most_phases - 1}), wanted));
+          reached(signal_word(call_id{number - 1, 0x1234'5678}.later(call_id::most_phases - 1)), wanted));
       CHECK(reached(signal_word({number + 1, 0x1234'5678}), wanted));
       for (int seen = 0; seen < call_id::most_phases; ++seen) {
         CHECK(reached(signal_word(now.later(seen)), wanted) == (seen >= phase));

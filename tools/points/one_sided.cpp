@@ -63,7 +63,7 @@ class begun_read {
   template <class Exposure>
   begun_read(Transport& net, const chorale::remote_region& from, std::size_t offset, const Exposure& local,
              std::span<std::byte> into)
-      : read_(net.get(from, offset, local, into, parked(net.core().calls().current()))),
+      : read_(net.get(from, offset, local, into, net.core().calls().current().parking())),
         is_over_(read_.await_ready()) {}
   [[nodiscard]] bool is_over() {
     if (!is_over_) is_over_ = read_.poll();
@@ -72,11 +72,6 @@ class begun_read {
 
  private:
   using exposure = decltype(std::declval<Transport&>().expose({}));
-
-  static chorale::call_id parked(chorale::call_id now) {
-    now.parks = true;
-    return now;
-  }
 
   decltype(std::declval<Transport&>().get({}, 0, std::declval<const exposure&>(), {}, {})) read_;
   bool is_over_;

@@ -175,7 +175,7 @@ struct automatic {
     co_await dispatch<Net, 0, First, Rest...>(serving, net, now, arguments...);
     all.ran_in_trial(serving);
     // A nonblocking call is not timed, since the program's own computation would be included.
-    if (!all.record(here, bytes, begin, clock::now(), !now.parks)) co_return;
+    if (!all.record(here, bytes, begin, clock::now(), !now.parks())) co_return;
     co_await allreduce::recursive_doubling::run(net, now, std::as_writable_bytes(here.running->times()),
                                                 reduction::of<std::uint64_t>(sum));
     const std::string found = all.judge(here, bytes);

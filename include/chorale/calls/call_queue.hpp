@@ -67,7 +67,7 @@ class call_queue : private background {
     if (net_->calls().is_observed()) [[unlikely]]
       observe(one->what, true);
     one->now = net_->begin(one->what, signature);
-    one->now.parks = true;
+    one->now = one->now.parking();
     one->queue = this;
     one->started = false;
     one->done = false;

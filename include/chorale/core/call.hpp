@@ -105,16 +105,26 @@ struct call_id {
   std::uint64_t number = 0;          ///< of the call in its communicator, from 1
   std::uint32_t signature = 0;       ///< `call::signature`
   operation what = operation::none;  ///< which operation
-  bool parks = false;                ///< nonblocking: it parks where a blocking call would wait
-  std::uint8_t phase = 0;            ///< below `most_phases`
+  /// What `parks()` and `phase()` say, in one field, since calls are passed on by value with each message.
+  std::uint8_t mode = 0;
 
   static constexpr int most_phases = 4;  ///< of one call
+  /// Nonblocking: it parks where a blocking call would wait.
+  [[nodiscard]] constexpr bool parks() const noexcept { return (mode & 1) != 0; }
+  /// The phase, below `most_phases`.
+  [[nodiscard]] constexpr int phase() const noexcept { return mode >> 1; }
+  /// The same call, which parks.
+  [[nodiscard]] constexpr call_id parking() const noexcept {
+    call_id same = *this;
+    same.mode |= 1;
+    return same;
+  }
   /// The same call, `phases` later. @throws error errc::misuse beyond the last phase.
   [[nodiscard]] constexpr call_id later(int phases) const {
-    if (phases < 0 || phases >= most_phases - phase) [[unlikely]]
-      throw_no_phase(phase + phases);
+    if (phases < 0 || phases >= most_phases - phase()) [[unlikely]]
+      throw_no_phase(phase() + phases);
     call_id next = *this;
-    next.phase = static_cast<std::uint8_t>(phase + phases);
+    next.mode = static_cast<std::uint8_t>(mode + 2 * phases);
     return next;
   }
 

@@ -123,7 +123,7 @@ struct mailbox_layout {
 /// A signal: 46 bits of call number above 2 bits of its phase and 16 bits of signature.
 constexpr std::uint64_t signal_word(call_id now) noexcept {
   static_assert(call_id::most_phases == 4);
-  return (now.number << 2 | now.phase) << 16 |
+  return (now.number << 2 | static_cast<unsigned>(now.phase())) << 16 |
          static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
 }
 /// True if `seen` is from the call and phase of `wanted` or from later ones; correct across the 46-bit wrap

@@ -110,8 +110,7 @@ class remote_parts {
     if constexpr (!registers) return;
     if (under_way_[static_cast<std::size_t>(target)].empty() && copied_ == 0) return;
     // An awaitable is awaited once only, so each check makes a new flush.
-    call_id look = net_.core().calls().current();
-    look.parks = true;
+    const call_id look = net_.core().calls().current().parking();
     while (!net_.flush(target, look).await_ready()) {
       if (clock::now() >= give_up)
         throw error(errc::poisoned, "it was left by an exception while they were under way", {net_.rank()});

@@ -83,7 +83,7 @@ struct [[nodiscard]] waiting {
  private:
   /// Not inline, since otherwise the fast path would save the registers that only a wait needs.
   [[gnu::noinline]] bool wait() {
-    if (now.parks) return false;
+    if (now.parks()) return false;
     if constexpr (requires { poll.peer(); })
       net.wait([this] { return awaited(); }, now, [this] { return attempt(); });
     else

@@ -35,7 +35,7 @@ void require_same(const flight& theirs, const call_id& now, int from, int to) {
 
 /// Of calls and their phases, in order.
 std::uint64_t signal_value(call_id now) noexcept {
-  return now.number * call_id::most_phases + now.phase;
+  return now.number * call_id::most_phases + static_cast<unsigned>(now.phase());
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ void observed_calls::report_passed() noexcept {
 
 bool observed_calls::catch_up(call_id now) noexcept {
   // A call without observers at its beginning was not passed, and one that waits outside of calls has none.
-  if (now.parks || now.number != calls_->under_way() || first_ != open_.size() || all_.empty() ||
+  if (now.parks() || now.number != calls_->under_way() || first_ != open_.size() || all_.empty() ||
       now.number < all_.front().since)
     return false;
   const auto what = calls_->page().find(now.number);
