@@ -20,6 +20,24 @@ namespace chorale {
   return static_cast<int>(std::ranges::lower_bound(members, rank) - members.begin());
 }
 
+/// The root of a call, as a rank sees it.
+struct placed_root {
+  int place;       ///< where it is; its leader has this number among the leaders
+  int number;      ///< its number among the ranks of its place: 0 if it leads
+  bool is_me;      ///< this rank is the root
+  bool is_near;    ///< it is in this rank's place
+  bool holds_all;  ///< this rank is the root, or leads its place: it has what the root gives or gets
+
+  placed_root(const places& all, int rank, int root) noexcept
+      : place(all.of(root)),
+        number(chorale::rank_within_place(all, root)),
+        is_me(rank == root),
+        is_near(all.of(rank) == place),
+        holds_all(is_me || rank == all.members(place).front()) {}
+  /// Whether this rank hands that to another, or gets it: the root does not lead its place.
+  [[nodiscard]] bool hands_over() const noexcept { return holds_all && number != 0; }
+};
+
 /// The ranks of this rank's place as a group, and one rank of each place as another. There are as many of the
 /// latter as the smallest place has ranks: the first has the lowest rank of each place, its leader, the
 /// second the next rank, and so on. Made at first use, and kept by the transport: 4 bytes for each rank of
@@ -78,6 +96,17 @@ template <placed_transport Net>
 [[nodiscard]] bool has_two_levels(const Net& net) noexcept {
   return net.layout().count() > 1 && net.layout().largest() > 1;
 }
+
+/// What every algorithm says that is composed of these for two levels.
+template <class... Algorithms>
+struct of_levels {
+  template <class Net>
+  static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
+    return chorale::has_two_levels(net);
+  }
+};
 
 /// Whether operands may be combined first within places and then between them: either their order stays, or
 /// it does not matter.

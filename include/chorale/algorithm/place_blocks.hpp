@@ -32,44 +32,47 @@ class place_blocks {
   }
   /// One block for each place.
   [[nodiscard]] block_layout of_places() const {
-    std::vector<extent> all;
-    std::size_t end = 0;
-    for (int place = 0; place < where_->count(); ++place) {
-      all.push_back({end, bytes_of(place)});
-      end += all.back().bytes;
-    }
-    return block_layout::uneven(std::move(all));
+    const int count = where_->count();
+    if (each_.is_even() && where_->are_equal()) return block_layout::even(count, bytes_of(0));
+    return packed(count, [this](int place) { return bytes_of(place); });
   }
   /// The blocks of the ranks of a place.
   [[nodiscard]] block_layout within(int place) const {
     const auto members = where_->members(place);
-    if (each_.is_even()) return block_layout::even(static_cast<int>(members.size()), each_.largest());
-    std::vector<extent> all;
-    std::size_t end = 0;
-    for (const int rank : members) {
-      all.push_back({end, each_[rank].bytes});
-      end += each_[rank].bytes;
-    }
-    return block_layout::uneven(std::move(all));
+    const auto count = static_cast<int>(members.size());
+    if (each_.is_even()) return block_layout::even(count, each_.largest());
+    return packed(count, [&](int i) { return each_[members[static_cast<std::size_t>(i)]].bytes; });
   }
-  /// Copies the blocks of all ranks but `except` from such a buffer to where the caller has them.
-  void unpack(std::span<const std::byte> from, const blocks<std::byte>& to, int except) const noexcept {
-    for (const int rank : where_->order()) {
-      const auto block = to[rank];
-      if (rank != except && !block.empty()) chorale::copy_bytes(block.data(), from.data(), block.size());
-      from = from.subspan(block.size());
-    }
+  /// Copies the blocks of all ranks from such a buffer to where the caller has them.
+  void unpack(std::span<const std::byte> from, const blocks<std::byte>& to) const noexcept {
+    pair_all(to, from, [](auto block, auto place) { chorale::move_bytes(block, place); });
   }
-  /// The same from where the caller has them, of all ranks.
+  /// The same from where the caller has them.
   void pack(const blocks<const std::byte>& from, std::span<std::byte> to) const noexcept {
-    for (const int rank : where_->order()) {
-      const auto block = from[rank];
-      if (!block.empty()) chorale::copy_bytes(to.data(), block.data(), block.size());
-      to = to.subspan(block.size());
-    }
+    pair_all(from, to, [](auto block, auto place) { chorale::move_bytes(place, block); });
   }
 
  private:
+  template <class Bytes>
+  static block_layout packed(int count, Bytes bytes) {
+    std::vector<extent> all;
+    std::size_t end = 0;
+    for (int i = 0; i < count; ++i) {
+      all.push_back({end, bytes(i)});
+      end += all.back().bytes;
+    }
+    return block_layout::uneven(std::move(all));
+  }
+  /// Calls `pair` with each block of the caller and its place in such a buffer.
+  template <class Blocks, class Buffer, class Pair>
+  void pair_all(const Blocks& apart, Buffer straight, Pair pair) const noexcept {
+    for (const int rank : where_->order()) {
+      const auto block = apart[rank];
+      pair(block, straight.first(block.size()));
+      straight = straight.subspan(block.size());
+    }
+  }
+
   const places* where_;
   block_layout each_;
 };

@@ -49,6 +49,8 @@ class places {
   [[nodiscard]] std::span<const int> order() const noexcept { return order_; }
   /// The number of ranks of the place that has most.
   [[nodiscard]] int largest() const noexcept { return largest_; }
+  /// Whether all places have as many.
+  [[nodiscard]] bool are_equal() const noexcept { return largest_ * count() == ranks(); }
   /// Whether the ranks of each place are neighbours, so that `order()` is that of the ranks.
   [[nodiscard]] bool are_contiguous() const noexcept { return std::is_sorted(of_.begin(), of_.end()); }
 

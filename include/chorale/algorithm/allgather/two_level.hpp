@@ -16,7 +16,7 @@ namespace chorale::allgather {
 /// the order of places, and each rank copies them to where it wants them. Cost: a gather and a broadcast of
 /// everything within a place, and an allgather among as many ranks as there are places. Any places.
 template <class In, class Between, class Out>
-struct two_level {
+struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::gather && Between::implements == operation::allgather &&
                     Out::implements == operation::broadcast,
                 "allgather::two_level<In, Between, Out> is composed of a gather, an allgather and a "
@@ -26,12 +26,6 @@ struct two_level {
                 "may differ in size");
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
@@ -53,7 +47,7 @@ struct two_level {
       co_await In::run(ranks.inside(), gathering, mine, {}, 0);
     }
     co_await Out::run(ranks.inside(), now.later(1), data, 0);
-    if (!is_straight) by_place.unpack(data, all, net.rank());
+    if (!is_straight) by_place.unpack(data, all);
   }
 };
 

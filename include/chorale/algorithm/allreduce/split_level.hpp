@@ -29,7 +29,7 @@ namespace chorale::allreduce {
 /// Cost: a reduce-scatter and an allgather of everything within a place, and an allreduce of a share among as
 /// many ranks as there are places. Any places. Source: Bayatpour et al. 2017 (multi-leader allreduce).
 template <class In, class Between, class Out>
-struct split_level {
+struct split_level : of_levels<In, Between, Out> {
   static_assert(
       In::implements == operation::reduce_scatter && Between::implements == operation::allreduce &&
           Out::implements == operation::allgather,
@@ -38,12 +38,6 @@ struct split_level {
   static_assert(Out::uneven,
                 "allreduce::split_level<In, Between, Out>: Out collects shares of different sizes");
   static constexpr auto implements = operation::allreduce;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
   /// it.

@@ -20,18 +20,12 @@ namespace chorale::allreduce {
 /// `Out` within a place, and an allreduce among as many ranks as there are places. Any places. Source: Graham
 /// et al. 2011 (Cheetah).
 template <class In, class Between, class Out>
-struct two_level {
+struct two_level : of_levels<In, Between, Out> {
   static_assert((In::implements == operation::reduce || In::implements == operation::allreduce) &&
                     Between::implements == operation::allreduce && Out::implements == operation::broadcast,
                 "allreduce::two_level<In, Between, Out> is composed of a reduce or an allreduce, an "
                 "allreduce and a broadcast");
   static constexpr auto implements = operation::allreduce;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
   /// it.

@@ -15,17 +15,11 @@ namespace chorale::barrier {
 ///
 /// `Out` runs in a phase of its own, so that a signal of `In` satisfies none of its waits.
 template <class In, class Between, class Out = In>
-struct two_level {
+struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::barrier && Between::implements == operation::barrier &&
                     Out::implements == operation::barrier,
                 "barrier::two_level<In, Between, Out> is composed of three barriers");
   static constexpr auto implements = operation::barrier;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now) {

@@ -6,7 +6,6 @@
 #include <span>
 
 #include <chorale/algorithm/levels.hpp>
-#include <chorale/core/places.hpp>
 #include <chorale/transport/concepts.hpp>
 
 namespace chorale::broadcast {
@@ -16,26 +15,18 @@ namespace chorale::broadcast {
 /// Each place gets the message once. Cost: a broadcast among as many ranks as there are places, and one
 /// within a place, or two. Any places. Source: Graham et al. 2011 (Cheetah).
 template <class In, class Between>
-struct two_level {
+struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::broadcast && Between::implements == operation::broadcast,
                 "broadcast::two_level<In, Between> is composed of two broadcasts");
   static constexpr auto implements = operation::broadcast;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
     auto& ranks = levels<Net>::of(net);
-    const places& all = net.layout();
-    const int home = all.of(root);
-    const int first = chorale::rank_within_place(all, root);
-    const bool begins_inside = first != 0 && all.of(net.rank()) == home;
-    if (begins_inside) co_await In::run(ranks.inside(), now, data, first);
-    if (ranks.leads()) co_await Between::run(ranks.between(), now, data, home);
+    const placed_root from{net.layout(), net.rank(), root};
+    const bool begins_inside = from.is_near && from.number != 0;
+    if (begins_inside) co_await In::run(ranks.inside(), now, data, from.number);
+    if (ranks.leads()) co_await Between::run(ranks.between(), now, data, from.place);
     if (!begins_inside) co_await In::run(ranks.inside(), now, data, 0);
   }
 };

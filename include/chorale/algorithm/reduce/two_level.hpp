@@ -9,7 +9,6 @@
 #include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
-#include <chorale/core/places.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -22,16 +21,10 @@ namespace chorale::reduce {
 /// ranks as there are places, and a message within a place if the root does not lead it. Any places. Source:
 /// Graham et al. 2011 (Cheetah).
 template <class In, class Between>
-struct two_level {
+struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::reduce && Between::implements == operation::reduce,
                 "reduce::two_level<In, Between> is composed of two reduces");
   static constexpr auto implements = operation::reduce;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   /// `in`: this rank's operand. `out`: the result at the root, may be `in`; elsewhere unused, may be empty.
   template <placed_transport Net>
@@ -46,18 +39,16 @@ struct two_level {
   static task<> by_places(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
                           reduction op, int root) {
     auto& ranks = levels<Net>::of(net);
-    auto& inside = ranks.inside();
-    const places& all = net.layout();
-    const int home = all.of(root);
-    const int target = chorale::rank_within_place(all, root);
-    const bool is_root = net.rank() == root;
-    const auto aside = chorale::scratch_of(net, ranks.leads() && !is_root ? in.size() : 0);
-    const auto combined = is_root ? out : aside.memory();
-    co_await In::run(inside, now, in, combined, op, 0);
-    if (ranks.leads()) co_await Between::run(ranks.between(), now, combined, combined, op, home);
-    if (target == 0 || all.of(net.rank()) != home) co_return;
-    if (ranks.leads()) co_await transfer::send(inside, target, now, combined);
-    if (is_root) co_await transfer::receive(inside, 0, now, out);
+    const placed_root to{net.layout(), net.rank(), root};
+    const auto aside = chorale::scratch_of(net, ranks.leads() && !to.is_me ? in.size() : 0);
+    const auto combined = to.is_me ? out : aside.memory();
+    co_await In::run(ranks.inside(), now, in, combined, op, 0);
+    if (ranks.leads()) co_await Between::run(ranks.between(), now, combined, combined, op, to.place);
+    if (!to.hands_over()) co_return;
+    if (to.is_me)
+      co_await transfer::receive(ranks.inside(), 0, now, out);
+    else
+      co_await transfer::send(ranks.inside(), to.number, now, combined);
   }
 };
 

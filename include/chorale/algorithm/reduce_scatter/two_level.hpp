@@ -21,19 +21,13 @@ namespace chorale::reduce_scatter {
 /// neighbours; if they are not, `direct` among all ranks serves operators that do not commute. Cost: a reduce
 /// and a scatter within a place, and a reduce-scatter among as many ranks as there are places. Any places.
 template <class In, class Between, class Out>
-struct two_level {
+struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::reduce && Between::implements == operation::reduce_scatter &&
                     Out::implements == operation::scatter,
                 "reduce_scatter::two_level<In, Between, Out> is composed of a reduce, a reduce-scatter and a "
                 "scatter");
   static_assert(Out::uneven, "reduce_scatter::two_level<In, Between, Out>: Out scatters uneven blocks");
   static constexpr auto implements = operation::reduce_scatter;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between, Out>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,

@@ -20,7 +20,7 @@ namespace chorale::scatter {
 /// messages. Even blocks. Cost: a message of all blocks within a place if the root does not lead it, a
 /// scatter among as many ranks as there are places, and one within a place. Any places.
 template <class In, class Between>
-struct two_level {
+struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::scatter && Between::implements == operation::scatter,
                 "scatter::two_level<In, Between> is composed of two scatters");
   static_assert(Between::uneven,
@@ -28,43 +28,41 @@ struct two_level {
                 "scatters uneven blocks");
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = false;
-  template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, In, Between>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
-  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     auto& ranks = levels<Net>::of(net);
     const places& where = net.layout();
     const int place = where.of(net.rank());
-    const int home = where.of(root);
-    const int target = chorale::rank_within_place(where, root);
-    const bool is_root = net.rank() == root;
+    const placed_root from{where, net.rank(), root};
     const place_blocks by_place{where, block_layout::even(net.size(), mine.size())};
-    const bool is_straight = is_root && by_place.are_straight();
-    const bool holds_all = is_root || (ranks.leads() && place == home);
-    const auto aside = chorale::scratch_of(net, holds_all && !is_straight ? by_place.total() : 0);
-    if (is_root && !is_straight) by_place.pack(all, aside.memory());
+    const bool is_straight = from.is_me && by_place.are_straight();
+    const std::size_t held = from.holds_all ? by_place.total() : ranks.leads() ? by_place.bytes_of(place) : 0;
+    const auto aside = chorale::scratch_of(net, is_straight ? 0 : held);
     std::span<const std::byte> data = aside.memory();
-    if (is_straight) data = all.buffer().first(by_place.total());
-    if (target != 0 && place == home) {
-      if (is_root) co_await transfer::send(ranks.inside(), 0, now, data);
-      if (ranks.leads()) co_await transfer::receive(ranks.inside(), target, now, aside.memory());
+    if (is_straight)
+      data = all.buffer().first(held);
+    else if (from.is_me)
+      by_place.pack(all, aside.memory());
+    if (from.hands_over()) {
+      if (from.is_me)
+        co_await transfer::send(ranks.inside(), 0, now, data);
+      else
+        co_await transfer::receive(ranks.inside(), from.number, now, aside.memory());
     }
     if (!ranks.leads()) {
       co_await In::run(ranks.inside(), now, {}, mine, 0);
       co_return;
     }
-    const auto of_place = chorale::scratch_of(net, by_place.bytes_of(place));
     blocks<const std::byte> of_places;
-    if (holds_all) of_places = {data, by_place.of_places()};
+    if (from.holds_all) of_places = {data, by_place.of_places()};
+    const auto of_mine = from.holds_all ? of_places[place] : data;
+    // At the leader that has all blocks those of its place are in place: Between does not copy them.
+    const std::span<std::byte> target{const_cast<std::byte*>(of_mine.data()), of_mine.size()};
     call_id between = now;
-    between.what = operation::scatterv;
-    co_await Between::run(ranks.between(), between, of_places, of_place.memory(), home);
-    co_await In::run(ranks.inside(), now, {of_place.memory(), by_place.within(place)}, mine, 0);
+    if (!where.are_equal()) between.what = operation::scatterv;
+    co_await Between::run(ranks.between(), between, of_places, target, from.place);
+    co_await In::run(ranks.inside(), now, {of_mine, by_place.within(place)}, mine, 0);
   }
 };
 
