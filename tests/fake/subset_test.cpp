@@ -10,6 +10,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/gather/two_level.hpp>
 #include <chorale/algorithm/levels.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/task.hpp>
@@ -88,6 +90,18 @@ TEST_CASE("errors in a subset name the ranks of the whole group", "[subset]") {
     static_cast<void>(chorale::transfer::exact(inside, 1, now, message, 2));
   });
   CHECK_THAT(error, Catch::Contains("rank 1 expects 2 bytes from rank 4"));
+}
+
+TEST_CASE("errors between places name the operation that was called", "[subset]") {
+  const auto error = outcome([](transport& net) -> task<> {
+    const std::size_t bytes = net.rank() % 3 == 1 ? 4 : 2;
+    const std::vector<std::byte> mine(bytes);
+    std::vector<std::byte> all(7 * bytes);
+    using gather = chorale::gather::two_level<chorale::gather::flat, chorale::gather::flat>;
+    co_await gather::run(net, {1, 42, chorale::operation::gather}, mine,
+                         {all, chorale::block_layout::even(7, bytes)}, 0);
+  });
+  CHECK_THAT(error, Catch::Contains("rank 0 expects 4 bytes from rank 1 in gather, which sends 8"));
 }
 
 TEST_CASE("a region of another owner is refused in a subset, too", "[subset]") {

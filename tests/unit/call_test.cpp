@@ -127,3 +127,21 @@ TEST_CASE("a call has no more phases than a signal can tell apart", "[call]") {
   CHECK_THROWS_WITH(now.later(3).later(1), Catch::Contains("phase 4"));
   CHECK_THROWS_AS(now.later(-1), chorale::error);
 }
+
+TEST_CASE("the phase of a call, whether it parks and whether its sizes are private do not affect each other",
+          "[call]") {
+  const chorale::call_id now{7, 42, operation::gather};
+  for (const bool parks : {false, true}) {
+    for (const bool agrees : {false, true}) {
+      for (int phase = 0; phase < chorale::call_id::most_phases; ++phase) {
+        auto then = parks ? now.parking().later(phase) : now.later(phase);
+        if (agrees) then = then.with_private_sizes();
+        CHECK(then.parks() == parks);
+        CHECK(then.has_private_sizes() == agrees);
+        CHECK(then.phase() == phase);
+        CHECK(then.what == operation::gather);
+      }
+    }
+  }
+  CHECK(chorale::call_id{7, 42, operation::gatherv}.has_private_sizes());
+}

@@ -36,8 +36,7 @@ struct two_level : of_levels<In, Between, Out> {
     const auto data = is_straight ? all.buffer().first(by_place.total()) : aside.memory();
     const auto mine = all[net.rank()];
     // The ranks of a gather know each other's sizes only if these are all the same.
-    call_id gathering = now;
-    if (!all.layout().is_even()) gathering.what = operation::gatherv;
+    const call_id gathering = all.layout().is_even() ? now : now.with_private_sizes();
     if (ranks.leads()) {
       const int place = net.layout().of(net.rank());
       const blocks<std::byte> of_places{data, by_place.of_places()};

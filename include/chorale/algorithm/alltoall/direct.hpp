@@ -35,7 +35,7 @@ struct direct {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
     // All ranks know the sizes of even blocks; uneven sizes are known only to the two ranks concerned.
-    if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
+    if (now.has_private_sizes()) return move_uneven(net, now, in, out);
     if constexpr (one_sided_transport<Net>) {
       if (alltoall::goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
     }

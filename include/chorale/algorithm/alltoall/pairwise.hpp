@@ -31,7 +31,7 @@ struct pairwise {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    if (sizes_are_private(now.what)) return move_uneven(net, now, in, out);
+    if (now.has_private_sizes()) return move_uneven(net, now, in, out);
     return move_even(net, now, in, out);
   }
 

@@ -22,7 +22,7 @@ struct flat {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
-    const bool agree = sizes_are_private(now.what);
+    const bool agree = now.has_private_sizes();
     // With two ranks, each copies half if cores copy: `send` and `receive` do that.
     const bool puts = !agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
                       (net.size() > 2 || !transfer::own_cores_copy(net));

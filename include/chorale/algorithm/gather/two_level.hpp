@@ -45,8 +45,7 @@ struct two_level : of_levels<In, Between> {
       if (to.holds_all) of_places = {data, by_place.of_places()};
       const auto of_mine = to.holds_all ? of_places[place] : data;
       co_await In::run(ranks.inside(), now, mine, {of_mine, by_place.within(place)}, 0);
-      call_id between = now;
-      if (!where.are_equal()) between.what = operation::gatherv;
+      const call_id between = where.are_equal() ? now : now.with_private_sizes();
       co_await Between::run(ranks.between(), between, of_mine, of_places, to.place);
     } else {
       co_await In::run(ranks.inside(), now, mine, {}, 0);

@@ -50,8 +50,7 @@ struct two_level : of_levels<In, Between, Out> {
     if (is_straight) operand = in.buffer().first(by_place.total());
     const auto combined = chorale::scratch_of(net, ranks.leads() ? by_place.total() : 0);
     co_await In::run(ranks.inside(), now, operand, combined.memory(), op, 0);
-    call_id scattering = now.later(1);
-    if (!in.layout().is_even()) scattering.what = operation::scatterv;
+    const call_id scattering = in.layout().is_even() ? now.later(1) : now.later(1).with_private_sizes();
     if (!ranks.leads()) {
       co_await Out::run(ranks.inside(), scattering, {}, out, 0);
       co_return;

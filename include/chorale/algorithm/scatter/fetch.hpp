@@ -32,7 +32,7 @@ struct fetch {
       co_await flat::run(net, now, all, mine, root);
       co_return;
     }
-    if (sizes_are_private(now.what)) {
+    if (now.has_private_sizes()) {
       if (net.rank() == root)
         co_await offer_uneven(net, now, all, mine);
       else

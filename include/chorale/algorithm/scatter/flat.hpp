@@ -20,7 +20,7 @@ struct flat {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
-    const bool agree = sizes_are_private(now.what);
+    const bool agree = now.has_private_sizes();
     if (net.rank() != root) {
       if (agree) {
         co_await agreed::receive(net, root, now, mine);

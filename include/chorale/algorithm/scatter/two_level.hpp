@@ -59,8 +59,7 @@ struct two_level : of_levels<In, Between> {
     const auto of_mine = from.holds_all ? of_places[place] : data;
     // At the leader that has all blocks those of its place are in place: Between does not copy them.
     const std::span<std::byte> target{const_cast<std::byte*>(of_mine.data()), of_mine.size()};
-    call_id between = now;
-    if (!where.are_equal()) between.what = operation::scatterv;
+    const call_id between = where.are_equal() ? now : now.with_private_sizes();
     co_await Between::run(ranks.between(), between, of_places, target, from.place);
     co_await In::run(ranks.inside(), now, {of_mine, by_place.within(place)}, mine, 0);
   }
