@@ -174,7 +174,7 @@ TEST_CASE("a different call of the same number is a mismatch", "[multicast]") {
   REQUIRE(all.group(0).try_send(call(1), payload(1)));
   REQUIRE(all.group(0).try_signal(call(1)));
   std::span<const std::byte> message;
-  const call_id other{1, signature + 1};
+  const call_id other{1, ~signature};
   const auto is_mismatch = Catch::Matchers::Predicate<chorale::error>(
       [](const chorale::error& e) { return e.code() == chorale::errc::mismatch; }, "is a mismatch");
   CHECK_THROWS_MATCHES(until([&] { return all.group(1).try_receive(0, other, message); }), chorale::error,

@@ -315,7 +315,7 @@ TEST_CASE("an older signal changes nothing, and one of another call is told from
   CHECK(hears(receiver.protocol, sender.multicasts[1]));
   CHECK(hears(receiver.protocol, sender.multicasts[0]));
   CHECK(look(call(6)) == presence::here);
-  CHECK(look({6, 0x4321}) == presence::of_another_call);
+  CHECK(look({6, 0x8765'4321}) == presence::of_another_call);
   CHECK(look(call(7)) == presence::absent);
   std::span<const std::byte> message;
   REQUIRE(sender.protocol.sender().try_send(call(7), payload(3), start));

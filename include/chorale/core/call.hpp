@@ -105,28 +105,29 @@ struct call_id {
   std::uint64_t number = 0;          ///< of the call in its communicator, from 1
   std::uint32_t signature = 0;       ///< `call::signature`
   operation what = operation::none;  ///< which operation
-  /// What the functions below say, in one field, since calls are passed on by value with each message.
+  /// What the functions below say, in one field, since calls are passed on by value with each message. The
+  /// phase is in the lowest bits, from where signals take it.
   std::uint8_t mode = 0;
 
   static constexpr int most_phases = 4;  ///< of one call
   /// Nonblocking: it parks where a blocking call would wait.
-  [[nodiscard]] constexpr bool parks() const noexcept { return (mode & 1) != 0; }
+  [[nodiscard]] constexpr bool parks() const noexcept { return (mode & 4) != 0; }
   /// As `sizes_are_private`, or an algorithm of such a kind runs as a part of another one.
   [[nodiscard]] constexpr bool has_private_sizes() const noexcept {
-    return sizes_are_private(what) || (mode & 2) != 0;
+    return sizes_are_private(what) || (mode & 8) != 0;
   }
   /// The phase, below `most_phases`.
-  [[nodiscard]] constexpr int phase() const noexcept { return mode >> 2; }
+  [[nodiscard]] constexpr int phase() const noexcept { return mode % most_phases; }
   /// The same call, which parks.
   [[nodiscard]] constexpr call_id parking() const noexcept {
     call_id same = *this;
-    same.mode |= 1;
+    same.mode |= 4;
     return same;
   }
   /// The same call, in which ranks agree on sizes.
   [[nodiscard]] constexpr call_id with_private_sizes() const noexcept {
     call_id same = *this;
-    same.mode |= 2;
+    same.mode |= 8;
     return same;
   }
   /// The same call, `phases` later. @throws error errc::misuse beyond the last phase.
@@ -134,7 +135,7 @@ struct call_id {
     if (phases < 0 || phases >= most_phases - phase()) [[unlikely]]
       throw_no_phase(phase() + phases);
     call_id next = *this;
-    next.mode = static_cast<std::uint8_t>(mode + 4 * phases);
+    next.mode = static_cast<std::uint8_t>(mode + phases);
     return next;
   }
 

@@ -120,11 +120,10 @@ struct mailbox_layout {
   std::uint32_t blocks_;
 };
 
-/// A signal: 46 bits of call number above 2 bits of its phase and 16 bits of signature.
+/// A signal: 46 bits of call number above 2 bits of its phase and the upper 16 bits of its signature, a hash.
 constexpr std::uint64_t signal_word(call_id now) noexcept {
   static_assert(call_id::most_phases == 4);
-  return (now.number << 2 | static_cast<unsigned>(now.phase())) << 16 |
-         static_cast<std::uint16_t>(now.signature ^ now.signature >> 16);
+  return (now.number << 2 | static_cast<unsigned>(now.phase())) << 16 | now.signature >> 16;
 }
 /// True if `seen` is from the call and phase of `wanted` or from later ones; correct across the 46-bit wrap
 /// if the two are less than 2^45 calls apart.
