@@ -2,6 +2,7 @@
 // Subsets of the ranks, as groups of their own.
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,16 +11,27 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/algorithm/allgather/two_level.hpp>
+#include <chorale/algorithm/allreduce/split_level.hpp>
+#include <chorale/algorithm/allreduce/two_level.hpp>
+#include <chorale/algorithm/barrier/two_level.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/two_level.hpp>
 #include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/reduce_scatter/two_level.hpp>
 #include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/call.hpp>
+#include <chorale/core/operators.hpp>
+#include <chorale/core/reduction.hpp>
 #include <chorale/core/task.hpp>
 
 #include "transport.hpp"
 #include "world.hpp"
 
 using chorale::call_id;
+using chorale::operation;
 using chorale::task;
 using fake::transport;
 using levels = chorale::levels<transport>;
@@ -28,11 +40,11 @@ namespace {
 
 constexpr call_id now{1, 42, chorale::operation::barrier};
 
-/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5. @returns the error; empty if there
-/// was none.
+/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5 and share memory. @returns the error;
+/// empty if there was none.
 template <class Body>
 std::string outcome(Body body) {
-  fake::world all{{.ranks = 7, .places = fake::sharing::in_turn}};
+  fake::world all{{.ranks = 7, .maps_within_place = true, .places = fake::sharing::in_turn}};
   std::vector<std::unique_ptr<transport>> nets;
   std::vector<task<>> programs;
   for (int r = 0; r < 7; ++r) nets.push_back(std::make_unique<transport>(all, r));
@@ -49,6 +61,33 @@ std::vector<int> members(const chorale::subset<transport>& some) {
   std::vector<int> all;
   for (int i = 0; i < some.size(); ++i) all.push_back(some.rank_in_group(i));
   return all;
+}
+
+/// A part of an algorithm that leaves nothing but its phase, in the state of those among whom it runs.
+template <operation What, class = typename chorale::operation_traits<What>::arguments>
+struct part;
+template <operation What, class... Arguments>
+struct part<What, chorale::run_arguments<Arguments...>> {
+  static constexpr auto implements = What;
+  static constexpr bool uneven = true;
+  template <class Net>
+  static constexpr bool runs_on = true;
+  template <class Net>
+  static task<> run(Net& net, call_id then, Arguments...) {
+    net.template state<std::vector<int>>().push_back(then.phase());
+    co_return;
+  }
+};
+
+/// Runs an algorithm of `part`s, which run twice among the ranks of each place.
+template <class Algorithm, class... Arguments>
+void check_phases(Arguments... arguments) {
+  CHECK(outcome([&](transport& net) -> task<> {
+          co_await Algorithm::run(net, now, arguments...);
+          auto& of = levels::of(net);
+          CHECK(of.inside().template state<std::vector<int>>() == std::vector{0, 1});
+          if (of.leads()) CHECK(of.between().template state<std::vector<int>>() == std::vector{0});
+        }).empty());
 }
 
 }  // namespace
@@ -78,6 +117,34 @@ TEST_CASE("algorithms keep other states in each subset", "[subset]") {
           CHECK(of.inside().state<int>() == 2);
           co_return;
         }).empty());
+}
+
+TEST_CASE("memory is mapped among the ranks of a place, and not between places", "[subset]") {
+  CHECK(outcome([](transport& net) -> task<> {
+          levels& of = levels::of(net);
+          CHECK(of.inside().maps_memory());
+          if (net.rank() != 6) CHECK_FALSE(of.between().maps_memory());
+          co_return;
+        }).empty());
+}
+
+TEST_CASE("parts of a call that run among the same ranks have phases of their own", "[subset]") {
+  using enum operation;
+  std::array<std::byte, 7> in{};
+  std::array<std::byte, 7> out{};
+  const std::span<const std::byte> given = in;
+  const std::span<std::byte> taken = out;
+  const auto layout = chorale::block_layout::even(7, 1);
+  const auto op = chorale::reduction::of<std::uint8_t>(chorale::sum);
+  check_phases<chorale::barrier::two_level<part<barrier>, part<barrier>>>();
+  check_phases<chorale::allgather::two_level<part<gather>, part<allgather>, part<broadcast>>>(
+      chorale::blocks<std::byte>{taken, layout});
+  check_phases<chorale::allreduce::two_level<part<reduce>, part<allreduce>, part<broadcast>>>(given, taken,
+                                                                                              op);
+  check_phases<chorale::allreduce::split_level<part<reduce_scatter>, part<allreduce>, part<allgather>>>(
+      given, taken, op);
+  check_phases<chorale::reduce_scatter::two_level<part<reduce>, part<reduce_scatter>, part<scatter>>>(
+      chorale::blocks<const std::byte>{given, layout}, taken.first(1), op);
 }
 
 TEST_CASE("errors in a subset name the ranks of the whole group", "[subset]") {

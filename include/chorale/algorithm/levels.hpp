@@ -28,6 +28,7 @@ struct placed_root {
   bool is_near;    ///< it is in this rank's place
   bool holds_all;  ///< this rank is the root, or leads its place: it has what the root gives or gets
 
+  /// Where rank `root` is, as rank `rank` sees it.
   placed_root(const places& all, int rank, int root) noexcept
       : place(all.of(root)),
         number(chorale::rank_within_place(all, root)),
