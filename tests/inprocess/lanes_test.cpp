@@ -89,6 +89,7 @@ TEST_CASE("ranks of a place use soft0 among themselves and the adapter to others
         if (near_port(comm) != nullptr)
           expect(near_port(comm)->device().is_soft(), "soft0 leads to the place");
         expect(!comm.transport().maps_memory(), "no rank maps the memory of all");
+        expect(comm.transport().maps_within_place() == (of_place > 1), "a rank maps that of its place");
         for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{3000}})
           check_blocks(comm, count);
         // More messages from each rank than any mailbox has blocks.
@@ -153,6 +154,7 @@ TEST_CASE("a job of one place uses soft0 alone, and says so", "[lanes]") {
       expect(comm.transport().chosen().device.name == "soft0", "soft0");
       expect(comm.transport().chosen().why.find(adapter::name) != std::string::npos, "the adapter is named");
       expect(comm.transport().maps_memory(), "all ranks map each other's memory");
+      expect(comm.transport().maps_within_place(), "and so those of the place");
       check_blocks(comm, 100);
       check_window(comm);
     });
@@ -166,6 +168,7 @@ TEST_CASE("a job with one rank in each place, and one without near lanes, use th
     run_beside_adapter(4, c, [](chorale::communicator<>& comm) {
       expect(near_port(comm) == nullptr, "one lane");
       expect(comm.transport().chosen().device.name == adapter::name, "the adapter");
+      expect(!comm.transport().maps_within_place(), "an adapter maps nothing");
       check_blocks(comm, 100);
     });
   }
