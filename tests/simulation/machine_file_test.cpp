@@ -234,6 +234,27 @@ TEST_CASE("A machine file's numbers are read", "[machine]") {
   CHECK(all.network.packets.datagram == 60);
 }
 
+TEST_CASE("A machine may say what is near", "[machine]") {
+  CHECK_FALSE(parse_machine(file, "little.json").near);
+  const std::string near = R"(
+  "near": {
+    "post": {"ns": 71, "from": "[S]"},
+    "line": {"ns": 72, "from": "[S]"},
+    "rate": {"GB/s": 5, "from": "[S]"},
+    "memory": {"bytes": {"bytes": 7300, "from": "[S]"}, "rate": {"GB/s": 50, "from": "[S]"}}
+  },)";
+  constexpr std::string_view name = R"(  "machine": "little",)";
+  const auto found = parse_machine(with(name, near + std::string{name}), "little.json").near;
+  REQUIRE(found);
+  CHECK(found->post == 71ns);
+  CHECK(found->line == 72ns);
+  CHECK(found->byte == byte_cost::rate(5'000'000'000));
+  CHECK(found->uncached == 7300);
+  CHECK(found->memory == byte_cost::rate(50'000'000'000));
+  refuses(name, R"("near": {"post": {"ns": 71, "from": "[S]"}},)" + std::string{name}, "{\"post\"",
+          "\"near.line\" is missing");
+}
+
 TEST_CASE("Each number keeps its source", "[machine]") {
   const auto all = parse_machine(file, "little.json");
   const auto bus = std::find_if(all.sources.begin(), all.sources.end(),

@@ -20,10 +20,12 @@ std::vector<outcome> run_by_ghosts(const chorale::simulation::machine& on, int r
     for (int call = 0; call < calls; ++call) {
       all.gather();
       const auto since = all.end();
+      const auto sent = all.messages().adapter_bytes();
       const chorale::call_id now{++number, signature, what};
       all.run(
           [&](ghosts::transport& net) { return begin(net, now, bytes, in.bytes(room), out.bytes(room)); });
       result.time = all.end() - since;
+      result.adapter_bytes = all.messages().adapter_bytes() - sent;
     }
     result.events = all.events();
     result.messages = all.messages().messages();

@@ -19,6 +19,7 @@ struct outcome {
   chorale::simulation::duration time{};  ///< from the beginning to the end of the last rank
   std::uint64_t events = 0;              ///< of all these calls
   std::uint64_t messages = 0;
+  std::uint64_t adapter_bytes = 0;  ///< by ghosts: that adapters have sent in the call
 };
 
 /// An algorithm that both models can run.

@@ -15,6 +15,7 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str();
   app.add_option("--ranks-per-host", o.ranks_per_host, "Instead of as many as the machine says")
       ->check(CLI::Range(1, 1 << 16));
+  app.add_flag("--no-near", o.no_near, "Ranks of a host also use its adapter");
   app.add_option("--algorithm", o.algorithm, "That one only")->type_name("NAME");
   app.add_option("--ranks", o.ranks, "Numbers of ranks, with commas between")
       ->delimiter(',')

@@ -97,9 +97,10 @@ double try_out(contender& one, const chorale::simulation::machine& on, int ranks
   one.events.took(ranks, static_cast<double>(result.events));
   one.memory.took(ranks, static_cast<double>(memory));
   const double time = static_cast<double>(result.time.count()) / 1e6;
-  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
-               chorale::name(one.is->what), one.is->name, ranks, bytes, time, result.messages, seconds,
-               static_cast<double>(result.events) / seconds / 1e6, memory >> 20);
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12.3f} {:>11} {:>11} {:>8.2f} {:>9.2f} {:>7}\n",
+               chorale::name(one.is->what), one.is->name, ranks, bytes, time, result.messages,
+               result.adapter_bytes >> 10, seconds, static_cast<double>(result.events) / seconds / 1e6,
+               memory >> 20);
   std::fflush(stdout);
   return time;
 }
@@ -188,8 +189,8 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
 
 void make_table(const options& wanted, const std::vector<candidate>& candidates,
                 const chorale::simulation::machine& on) {
-  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>8} {:>9} {:>7}\n", "operation",
-               "algorithm", "ranks", "bytes", "us", "messages", "seconds", "M ev./s", "MiB");
+  chorale::say(stdout, "{:<14} {:<24} {:>6} {:>8} {:>12} {:>11} {:>11} {:>8} {:>9} {:>7}\n", "operation",
+               "algorithm", "ranks", "bytes", "us", "messages", "adapter KiB", "seconds", "M ev./s", "MiB");
   std::map<chorale::operation, std::vector<contender>> by_operation;
   for (const auto& one : candidates) by_operation[one.what].push_back({&one});
   table known;

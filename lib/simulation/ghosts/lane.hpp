@@ -38,6 +38,7 @@ struct connection {
   std::uint32_t high = 0;
   std::uint32_t low_queue_pair = 0;
   std::uint32_t high_queue_pair = 0;
+  bool is_near = false;  ///< within a host, without its adapter
 };
 
 inline int flight::from() const noexcept {

@@ -8,6 +8,7 @@ namespace chorale::simulation::ghosts {
 
 passages::passages(const machine& on, int hosts, agenda& queue, events then)
     : costs_(on.adapter),
+      near_(on.near.value_or(near_costs{})),
       ranks_per_host_(on.ranks_per_host),
       network_(on.network, static_cast<std::uint32_t>(on.hosts)),
       adapters_(static_cast<std::size_t>(hosts), adapter{on.adapter, on.network.packets.payload}),
@@ -21,15 +22,31 @@ adapter& passages::adapter_of(host_number host) {
 
 arrival passages::carry(host_number from, host_number to, std::uint64_t bytes, const departure& leaves) {
   network_.forget(now_);
+  adapter_bytes_ += bytes;
   return network_.carry({from, bytes, service::connected, leaves.first, leaves.last}, to);
 }
 
 void passages::send(flight& one, instant rung) {
   ++messages_;
+  if (one.on->is_near) return cross(one, rung);
   one.leaves.first = rung;
   // At once if no event comes before.
   if (queue_.empty() || queue_.first() > rung) return leave(one);
   at<&passages::leave>(rung, one);
+}
+
+void passages::cross(flight& one, instant copied) {
+  auto& over = one.over();
+  const auto lines = near_.line + (one.is_kept() ? near_.byte(one.bytes) : duration{});
+  // The core that gets bytes has them when it has copied them.
+  if (one.what != flight::kind::get) over.placed = std::max(copied + lines, over.placed);
+  at<&passages::show>(one.what == flight::kind::get ? copied : over.placed, one);
+}
+
+void passages::show(flight& one) {
+  if (one.what != flight::kind::get) then_.placed(one);
+  if (one.is_signalled()) return complete(one);
+  if (!one.is_kept()) flights_.give_back(one);
 }
 
 /// The adapter gets the message at `leaves.first`, or proceeds to it then.

@@ -15,7 +15,7 @@
 
 namespace chorale::simulation::ghosts {
 
-/// All adapters and the network between them. A message asks for each part of its path when it gets there, so
+/// All adapters and the network between them, and the caches of hosts. A message asks for each part of its path when it gets there, so
 /// that messages are served in the same order as in sim0. There are two exceptions: reception is asked for as
 /// soon as the message has left, acknowledgements as soon as it is in memory.
 class passages {
@@ -40,12 +40,17 @@ class passages {
 
   [[nodiscard]] simulation::network& links() noexcept { return network_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
+  /// Bytes that adapters have sent, to others or to their own host.
+  [[nodiscard]] std::uint64_t adapter_bytes() const noexcept { return adapter_bytes_; }
 
  private:
   /// Whether the message is sent burst by burst, so that messages posted behind it wait.
   [[nodiscard]] bool is_long(const flight& one) const noexcept {
     return one.what != flight::kind::get && one.bytes > costs_.burst;
   }
+  /// From core to core.
+  void cross(flight& one, instant copied);
+  void show(flight& one);
   void leave(flight& one);
   void depart(flight& one);
   void arrive(flight& one);
@@ -64,6 +69,7 @@ class passages {
   [[nodiscard]] arrival carry(host_number from, host_number to, std::uint64_t bytes, const departure& leaves);
 
   adapter_costs costs_;
+  near_costs near_;
   int ranks_per_host_;
   simulation::network network_;
   std::vector<adapter> adapters_;
@@ -72,6 +78,7 @@ class passages {
   flight_pool flights_;
   instant now_{};
   std::uint64_t messages_ = 0;
+  std::uint64_t adapter_bytes_ = 0;
 };
 
 }  // namespace chorale::simulation::ghosts

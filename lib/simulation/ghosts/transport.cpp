@@ -80,8 +80,7 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
   ++lane.sent;
   const auto total = with_trailer(bytes.size());
   const bool is_copied = !bytes.empty() && (total <= put_together || total > most_inline);
-  if (is_copied && (shared == nullptr || shared->copies()))
-    in_.charge(rank_, in_.on().host.copy(bytes.size()));
+  if (is_copied && (shared == nullptr || shared->copies())) in_.copy(rank_, bytes.size());
   auto& one = in_.post(rank_, to, flight::kind::message, total, total <= most_inline);
   one.value = now.number;
   one.signature = now.signature;

@@ -104,6 +104,9 @@ class transport {
                 });
   }
 
+  // Placed.
+  [[nodiscard]] const places& layout() const noexcept { return in_.layout(); }
+
   // Path choosing: all are connected.
   void wants_connection(int) noexcept {}
 
@@ -159,3 +162,4 @@ static_assert(chorale::keeping_transport<chorale::simulation::ghosts::transport>
 static_assert(chorale::scratch_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::path_choosing_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::tunable_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::placed_transport<chorale::simulation::ghosts::transport>);

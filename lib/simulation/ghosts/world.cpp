@@ -27,6 +27,12 @@ const machine& with_room(const machine& on, int ranks) {
   return on;
 }
 
+places by_host(const machine& on, int ranks) {
+  std::vector<int> of(static_cast<std::size_t>(ranks));
+  for (int rank = 0; rank < ranks; ++rank) of[static_cast<std::size_t>(rank)] = rank / on.ranks_per_host;
+  return places{std::move(of)};
+}
+
 int hosts_for(const machine& on, int ranks) {
   return (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
 }
@@ -36,9 +42,11 @@ int hosts_for(const machine& on, int ranks) {
 world::world(const machine& on, int ranks, const config& settings)
     : machine_(with_room(on, ranks)),
       config_(settings),
+      layout_(by_host(on, ranks)),
       passages_(on, hosts_for(on, ranks), queue_,
                 {[this](flight& one) { place(one); }, [this](flight& one) { complete(one); }}),
       queue_pairs_(static_cast<std::size_t>(hosts_for(on, ranks))),
+      memory_(queue_pairs_.size()),
       ranks_(static_cast<std::size_t>(ranks)),
       zeroes_(settings.block_bytes) {
   for (int rank = 0; rank < ranks; ++rank) at(rank).net = std::make_unique<transport>(*this, rank);
@@ -109,6 +117,8 @@ connection& world::connected(int a, int b) {
   if (is_new) {
     found->low = static_cast<std::uint32_t>(low);
     found->high = static_cast<std::uint32_t>(high);
+    found->is_near = machine_.near && layout_.of(a) == layout_.of(b);
+    if (found->is_near) return *found;
     found->low_queue_pair = queue_pairs_[host_of(low)]++;
     found->high_queue_pair = queue_pairs_[host_of(high)]++;
   }
@@ -121,15 +131,21 @@ lane& world::between(int from, int to) {
 }
 
 flight& world::post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline) {
+  auto& on = connected(from, to);
   const auto& costs = machine_.adapter.posting;
-  charge(from, machine_.host.send + costs.request + costs.doorbell +
-                   (is_inline ? costs.inline_copy(bytes) : duration{}));
+  charge(from, machine_.host.send);
+  if (on.is_near) {
+    charge(from, machine_.near->post);
+    copy(from, bytes, true);
+  } else {
+    charge(from, costs.request + costs.doorbell + (is_inline ? costs.inline_copy(bytes) : duration{}));
+  }
   at(from).settled = now(from);
   auto& one = passages_.begin();
   one.what = what;
   one.is_in_request = is_inline && bytes <= costs.inline_bytes;
   one.is_upwards = from < to;
-  one.on = &connected(from, to);
+  one.on = &on;
   one.bytes = bytes;
   return one;
 }
@@ -147,7 +163,7 @@ void world::place(flight& one) {
     case flight::kind::notification: {
       auto& theirs = one.is_upwards ? one.on->downwards : one.on->upwards;
       theirs.known = std::max(theirs.known, static_cast<std::uint32_t>(one.value));
-      return tell(one.to(), theirs);
+      return tell(one.to(), theirs, notice_of(one));
     }
     case flight::kind::notified_put:
       ++lane.notices;
@@ -156,12 +172,12 @@ void world::place(flight& one) {
     case flight::kind::get:
       return;
   }
-  tell(one.to(), lane);
+  tell(one.to(), lane, notice_of(one));
 }
 
 void world::complete(flight& one) {
   ++one.over().completions;
-  tell(one.from(), one.over());
+  tell(one.from(), one.over(), notice_of(one));
 }
 
 bool world::may_act(int rank, turn then, bool settles) {
@@ -178,14 +194,14 @@ bool world::waits_for(int rank, const lane& of) {
   return false;
 }
 
-void world::tell(int rank, const lane& of) {
+void world::tell(int rank, const lane& of, duration notice) {
   auto& waits = at(rank);
   if (waits.awaited != &of) return;
   waits.awaited = nullptr;
   // The rank polls: it has looked once, and sees the arrival in a later look.
   const auto look = std::max(machine_.host.look, least_look);
   waits.now += look;
-  const auto waited = std::max(time_ + machine_.host.notice - waits.now, duration::zero());
+  const auto waited = std::max(time_ + notice - waits.now, duration::zero());
   waits.now += (waited + look - duration{1}) / look * look;
   waits.settled = waits.now;
   queue_.add<&world::act>(std::max(waits.now, time_), *this, waits);
@@ -204,8 +220,20 @@ clock::time_point world::now() noexcept {
 }
 
 void world::worked(host_work what, std::size_t bytes) noexcept {
-  if (what == host_work::copy) charge(runs_, machine_.host.copy(bytes));
-  if (what == host_work::combine) charge(runs_, machine_.host.combine(bytes));
+  if (what == host_work::copy) copy(runs_, bytes);
+  if (what == host_work::combine) charge(runs_, through_memory(runs_, bytes, machine_.host.combine(bytes)));
+}
+
+void world::copy(int rank, std::uint64_t bytes, bool is_near) noexcept {
+  const auto time = machine_.host.copy(bytes);
+  charge(rank, through_memory(rank, bytes, is_near ? std::max(time, machine_.near->byte(bytes)) : time));
+}
+
+duration world::through_memory(int rank, std::uint64_t bytes, duration alone) noexcept {
+  if (!machine_.near || bytes < machine_.near->uncached) return alone;
+  auto& free = memory_[host_of(rank)];
+  free = std::max(free, now(rank)) + machine_.near->memory(bytes);
+  return std::max(alone, free - now(rank));
 }
 
 }  // namespace chorale::simulation::ghosts

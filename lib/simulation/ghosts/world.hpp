@@ -12,6 +12,7 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/frame_arena.hpp>
+#include <chorale/core/places.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/simulation/machine/machine.hpp>
 
@@ -48,6 +49,8 @@ class world final : private time_source {
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] const machine& on() const noexcept { return machine_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
+  /// A place for each host.
+  [[nodiscard]] const places& layout() const noexcept { return layout_; }
   [[nodiscard]] passages& messages() noexcept { return passages_; }
   /// The time at which the last rank has ended.
   [[nodiscard]] instant end() const noexcept;
@@ -69,6 +72,8 @@ class world final : private time_source {
   [[nodiscard]] instant now(int rank) noexcept { return at(rank).now; }
   /// The rank computes for `time`.
   void charge(int rank, duration time) noexcept { at(rank).now += time; }
+  /// The rank copies `bytes` bytes; `is_near`: from or to the memory of another rank of its host.
+  void copy(int rank, std::uint64_t bytes, bool is_near = false) noexcept;
   /// Creates the message of `bytes` that `from` posts to `to`, and charges the posting processor; the caller
   /// sends it.
   [[nodiscard]] flight& post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline);
@@ -116,15 +121,22 @@ class world final : private time_source {
   void act(rank_state& one);
   void place(flight& one);
   void complete(flight& one);
-  /// Something has arrived over that lane for `rank`.
-  void tell(int rank, const lane& of);
+  /// The time of work on `bytes` bytes that takes `alone` where no other core of the host uses its memory.
+  [[nodiscard]] duration through_memory(int rank, std::uint64_t bytes, duration alone) noexcept;
+  /// Something has arrived over that lane for `rank`, whose core sees it after `notice`.
+  void tell(int rank, const lane& of, duration notice);
+  [[nodiscard]] duration notice_of(const flight& one) const noexcept {
+    return one.on->is_near ? duration{} : machine_.host.notice;
+  }
   void look_at_ends();
 
   machine machine_;
   config config_;
+  places layout_;
   agenda queue_;
   passages passages_;
-  std::vector<std::uint32_t> queue_pairs_;  // created so far on each host
+  std::vector<std::uint32_t> queue_pairs_;  // of adapters, created so far on each host
+  std::vector<instant> memory_;             // when the memory of each host has done what is asked for
   std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;

@@ -118,6 +118,18 @@ adapter_costs read_adapter(json_section& s) {
   return adapter;
 }
 
+near_costs read_near(json_section& s) {
+  near_costs costs;
+  costs.post = s.time("post");
+  costs.line = s.time("line");
+  costs.byte = s.rate("rate");
+  s.section("memory", [&costs](json_section& in) {
+    costs.uncached = in.bytes("bytes", 1);
+    costs.memory = in.rate("rate");
+  });
+  return costs;
+}
+
 topology read_shape(json_section& s) {
   const auto whole = [&s](std::string_view key) { return static_cast<int>(s.whole(key, 1, most_hosts)); };
   const auto kind = s.text("kind");
@@ -192,6 +204,7 @@ machine read_all(machine_text file) {
   s.section("host", [&](json_section& in) { all.host = read_host(in); });
   s.section("adapter", [&](json_section& in) { all.adapter = read_adapter(in); });
   s.section("network", [&](json_section& in) { all.network = read_network(in); });
+  if (s.has("near")) s.section("near", [&](json_section& in) { all.near = read_near(in); });
   s.end();
   all.sources = std::move(file).take_sources();
   return all;

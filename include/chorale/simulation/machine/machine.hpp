@@ -2,12 +2,14 @@
 // A machine to simulate: its hosts, and the costs of everything on it.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <chorale/simulation/machine/adapter_costs.hpp>
 #include <chorale/simulation/machine/host_costs.hpp>
+#include <chorale/simulation/machine/near_costs.hpp>
 #include <chorale/simulation/machine/network_costs.hpp>
 
 namespace chorale::simulation {
@@ -29,6 +31,9 @@ struct machine {
   host_costs host;                  ///< of each host
   adapter_costs adapter;            ///< of each host's adapter
   network_costs network;            ///< between adapters
+  /// Between the ranks of a host; none: they use its adapter. Only ghosts know it; over `sim0`, ranks of a
+  /// host use the adapter in any case.
+  std::optional<near_costs> near{};
   std::vector<provenance> sources;  ///< of each number in the file, in its order
 };
 
