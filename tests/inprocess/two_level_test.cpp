@@ -31,6 +31,12 @@ using mapping =
                                                broadcast::last_arriver>,
                           allgather::two_level<gather::flat, allgather::ring, broadcast::last_arriver>>;
 
+/// All ranks of a place talk to other places.
+using multi_object =
+    chorale::communicator<chorale::transport::rc, barrier::multi_object<barrier::last_arriver>,
+                          broadcast::multi_object<broadcast::last_arriver>,
+                          allreduce::multi_object<allreduce::last_arriver, broadcast::last_arriver>>;
+
 template <class Comm>
 void check_calls(Comm& comm) {
   std::uint64_t s = seed();
@@ -67,6 +73,7 @@ TEST_CASE("algorithms of two levels compute their operations in any places", "[t
       auto c = with_places(places);
       c.zero_copy_bytes = zero_copy;
       run_beside_adapter<mapping>(size, c, [](mapping& comm) { check_calls(comm); });
+      run_beside_adapter<multi_object>(size, c, [](multi_object& comm) { check_calls(comm); });
     }
   }
 }

@@ -12,6 +12,7 @@
 #include <chorale/algorithm/allgather/two_level.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
+#include <chorale/algorithm/allreduce/multi_object.hpp>
 #include <chorale/algorithm/allreduce/rabenseifner.hpp>
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
@@ -34,6 +35,7 @@
 #include <chorale/algorithm/barrier/dissemination_k.hpp>
 #include <chorale/algorithm/barrier/gather_multicast.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
+#include <chorale/algorithm/barrier/multi_object.hpp>
 #include <chorale/algorithm/barrier/pairwise_exchange.hpp>
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/barrier/two_level.hpp>
@@ -42,6 +44,7 @@
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
+#include <chorale/algorithm/broadcast/multi_object.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
@@ -91,6 +94,7 @@ using every_algorithm = type_list<  //
     barrier::last_arriver,          //
     barrier::two_level<barrier::dissemination, barrier::dissemination>,
     barrier::two_level<barrier::last_arriver, barrier::dissemination>,
+    barrier::multi_object<barrier::dissemination_k<3>>,
     barrier::gather_multicast<7>,           //
     barrier::gather_multicast<1>,           //
     barrier::gather_multicast<3>,           //
@@ -106,6 +110,7 @@ using every_algorithm = type_list<  //
     broadcast::multicast,                   //
     broadcast::two_level<broadcast::binomial, broadcast::binomial>,
     broadcast::two_level<broadcast::last_arriver, broadcast::binomial>,
+    broadcast::multi_object<broadcast::binomial>,
     reduce::standard,        //
     reduce::degree_k<15>,    //
     reduce::degree_k<1>,     //
@@ -132,8 +137,9 @@ using every_algorithm = type_list<  //
     allreduce::two_level<reduce::degree_k<3>, allreduce::recursive_doubling, broadcast::binomial>,
     allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
                          broadcast::last_arriver>,
+    allreduce::multi_object<allreduce::recursive_multiplying<4>, broadcast::binomial>,
     allreduce::rank_by_rank,  //
-    allreduce::split_level<reduce_scatter::direct, allreduce::ring, allgather::direct>,
+    allreduce::split_level<reduce_scatter::direct, allreduce::rabenseifner, allgather::direct>,
     allgather::standard,            //
     allgather::ring,                //
     allgather::recursive_doubling,  //

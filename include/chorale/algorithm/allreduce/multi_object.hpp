@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Multi-object allreduce.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <span>
+#include <utility>
+
+#include <chorale/algorithm/allreduce/recursive_doubling.hpp>
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/scratch.hpp>
+#include <chorale/algorithm/speakers.hpp>
+#include <chorale/algorithm/start.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/chunks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/reduction.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::allreduce {
+
+/// The ranks of each place combine their operands by `In`; the speakers of each place send the result to all
+/// other places, each to some of them, and combine what these send them; and they combine that once more by
+/// `In`. Ranks that do not speak get the result by `Out`. All places combine alike, so that all ranks get
+/// the same bits. The evaluation is in rank order if the ranks of each place are neighbours; if they are
+/// not, `recursive_doubling` among all ranks serves operators that do not commute. For short messages. Cost:
+/// two allreduces within a place, and between them one step of P / c messages for each of c speakers, where
+/// P is the number of places; where not all ranks speak, a broadcast within a place. Any places. Source:
+/// Huang et al. 2023 (multi-object interprocess collectives), with one step between places instead of one
+/// for each power of c + 1.
+template <class In, class Out>
+struct multi_object : of_levels<In, Out> {
+  static_assert(In::implements == operation::allreduce && Out::implements == operation::broadcast,
+                "allreduce::multi_object<In, Out> is composed of an allreduce and a broadcast");
+  static constexpr auto implements = operation::allreduce;
+
+  /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
+  /// it.
+  template <placed_transport Net>
+  static task<> run(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                    reduction op) {
+    if (!chorale::may_combine_by_places(net, op))
+      return chorale::start<recursive_doubling>(net, now, in, out, op);
+    return by_places(net, now, in, out, op);
+  }
+
+ private:
+  template <placed_transport Net>
+  static task<> by_places(Net& net, call_id now, std::span<const std::byte> in, std::span<std::byte> out,
+                          reduction op) {
+    auto& inside = levels<Net>::of(net).inside();
+    auto& ours = speakers<Net>::of(net);
+    co_await chorale::start<In>(inside, now, in, out, op);
+    if (ours.speaks()) {
+      co_await exchange(net, now, ours, out, op);
+      const std::span<const std::byte> share = out;
+      co_await chorale::start<In>(ours.inside(), now.later(1), share, out, op);
+    }
+    if (!ours.are_all()) co_await Out::run(inside, now.later(2), out, 0);
+  }
+
+  /// `data`: the result of this rank's place; then that of the places to which this rank talks.
+  template <placed_transport Net>
+  static task<> exchange(Net& net, call_id now, const speakers<Net>& ours, std::span<std::byte> data,
+                         reduction op) {
+    const std::size_t step = op.whole(net.block_bytes());
+    const auto own = chorale::scratch_of(net, std::min(data.size(), step));
+    for (const auto block : chunks{data, step}) {
+      for (const int place : ours.places_of_mine())
+        if (place != ours.here()) co_await net.send(ours.partner(place), now, block);
+      const auto mine = own.memory().first(block.size());
+      chorale::copy_bytes(mine.data(), block.data(), block.size());
+      bool is_first = true;
+      for (const int place : ours.places_of_mine()) {
+        if (place == ours.here()) {
+          if (!is_first) op.combine_left(block, mine);
+        } else {
+          const int from = ours.partner(place);
+          const auto message = co_await net.receive(from, now);
+          if (is_first)
+            transfer::place(net, from, now, message, block);
+          else
+            op.combine_left(block, transfer::exact(net, from, now, message, block.size()));
+        }
+        is_first = false;
+      }
+    }
+  }
+};
+
+}  // namespace chorale::allreduce

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ranks of each place that talk to other places, all at the same time.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include <chorale/algorithm/levels.hpp>
+#include <chorale/algorithm/subset.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale {
+
+/// The first ranks of each place, as many in each: all of the smallest place, but no more than there are
+/// places. Each talks to a share of the places for its own: the first speaker to the first places, and so
+/// on. So one step takes something from each place to every other, and as many ranks as possible post it.
+/// Between two places there is one pair of ranks. Made at first use, and kept by the transport: 4 bytes for
+/// each speaker of a place, and for each place to which this rank talks.
+template <placed_transport Net>
+class speakers {
+ public:
+  /// Those of this rank's place.
+  [[nodiscard]] static speakers& of(Net& net) {
+    speakers& made = net.template state<speakers>();
+    if (!made.is_made_) [[unlikely]]
+      made.make(net);
+    return made;
+  }
+
+  /// The speakers of this rank's place as a group. Precondition: this rank speaks.
+  [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
+  /// Whether this rank is one.
+  [[nodiscard]] bool speaks() const noexcept { return inside_.has_value(); }
+  /// Whether all ranks of this rank's place are.
+  [[nodiscard]] bool are_all() const noexcept { return all_->members(here_).size() == count_; }
+
+  /// The number of this rank's place.
+  [[nodiscard]] int here() const noexcept { return here_; }
+  /// The places to which this rank talks, in ascending order; its own may be among them. None if it does not
+  /// speak.
+  [[nodiscard]] std::span<const int> places_of_mine() const noexcept { return mine_; }
+  /// The rank of the group that talks to this rank's place for that place.
+  [[nodiscard]] int partner(int place) const noexcept {
+    return all_->members(place)[static_cast<std::size_t>(speaker_to(here_))];
+  }
+  /// The number of the speaker of every place that talks to that place.
+  [[nodiscard]] int speaker_to(int place) const noexcept {
+    return static_cast<int>(static_cast<std::size_t>(place) * count_ /
+                            static_cast<std::size_t>(all_->count()));
+  }
+
+ private:
+  void make(Net& net) {
+    all_ = &net.layout();
+    here_ = all_->of(net.rank());
+    count_ = static_cast<std::size_t>(std::min(levels<Net>::of(net).columns(), all_->count()));
+    const int mine = chorale::rank_within_place(*all_, net.rank());
+    mine_.clear();
+    for (int place = 0; place < all_->count(); ++place)
+      if (speaker_to(place) == mine) mine_.push_back(place);
+    if (static_cast<std::size_t>(mine) < count_) inside_.emplace(net, all_->members(here_).first(count_));
+    is_made_ = true;
+  }
+
+  bool is_made_ = false;
+  const places* all_ = nullptr;
+  std::optional<subset<Net>> inside_;
+  std::size_t count_ = 0;  ///< of each place
+  int here_ = 0;
+  std::vector<int> mine_;  ///< the places to which this rank talks
+};
+
+}  // namespace chorale
