@@ -40,8 +40,8 @@ namespace {
 
 constexpr call_id now{1, 42, chorale::operation::barrier};
 
-/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5 and share memory. @returns the error;
-/// empty if there was none.
+/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5 and share memory. @returns the
+/// error; empty if there was none.
 template <class Body>
 std::string outcome(Body body) {
   fake::world all{{.ranks = 7, .maps_within_place = true, .places = fake::sharing::in_turn}};

@@ -15,9 +15,10 @@
 
 namespace chorale::simulation::ghosts {
 
-/// All adapters and the network between them, and the caches of hosts. A message asks for each part of its path when it gets there, so
-/// that messages are served in the same order as in sim0. There are two exceptions: reception is asked for as
-/// soon as the message has left, acknowledgements as soon as it is in memory.
+/// All adapters and the network between them, and the caches of hosts. A message asks for each part of its
+/// path when it gets there, so that messages are served in the same order as in sim0. There are two
+/// exceptions: reception is asked for as soon as the message has left, acknowledgements as soon as it is in
+/// memory.
 class passages {
  public:
   struct events {

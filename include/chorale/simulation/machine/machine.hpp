@@ -24,13 +24,13 @@ struct provenance {
 /// A machine, from a file (docs/machines.md describes it) or constructed by a program. Costs are zero by
 /// default. Hosts are filled in order: the first `ranks_per_host` ranks are on the first.
 struct machine {
-  std::string name;                 ///< such as "hdr-64core"
-  std::string description;          ///< in words
-  int hosts = 0;                    ///< all alike
-  int ranks_per_host = 1;           ///< at most
-  host_costs host;                  ///< of each host
-  adapter_costs adapter;            ///< of each host's adapter
-  network_costs network;            ///< between adapters
+  std::string name;         ///< such as "hdr-64core"
+  std::string description;  ///< in words
+  int hosts = 0;            ///< all alike
+  int ranks_per_host = 1;   ///< at most
+  host_costs host;          ///< of each host
+  adapter_costs adapter;    ///< of each host's adapter
+  network_costs network;    ///< between adapters
   /// Between the ranks of a host; none: they use its adapter. Only ghosts know it; over `sim0`, ranks of a
   /// host use the adapter in any case.
   std::optional<near_costs> near{};
