@@ -43,6 +43,7 @@
 #include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/knomial.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
 #include <chorale/algorithm/broadcast/multi_object.hpp>
 #include <chorale/algorithm/broadcast/multicast.hpp>
@@ -109,8 +110,8 @@ using every_algorithm = type_list<  //
     broadcast::last_arriver,                //
     broadcast::multicast,                   //
     broadcast::two_level<broadcast::binomial, broadcast::binomial>,
-    broadcast::two_level<broadcast::last_arriver, broadcast::binomial>,
-    broadcast::multi_object<broadcast::binomial>,
+    broadcast::two_level<broadcast::last_arriver, broadcast::binomial>, broadcast::knomial<4>,
+    broadcast::multi_object<broadcast::knomial<3>>,
     reduce::standard,        //
     reduce::degree_k<15>,    //
     reduce::degree_k<1>,     //

@@ -11,6 +11,7 @@
 #include <chorale/topology/dissemination.hpp>
 #include <chorale/topology/dissemination_k.hpp>
 #include <chorale/topology/gather_tree.hpp>
+#include <chorale/topology/knomial.hpp>
 #include <chorale/topology/pairwise_exchange.hpp>
 #include <chorale/topology/recursive_doubling.hpp>
 #include <chorale/topology/recursive_multiplying.hpp>

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// K-nomial tree: a binomial tree of any radix.
+#pragma once
+
+#include <algorithm>
+
+#include <chorale/topology/arithmetic.hpp>
+#include <chorale/topology/index_iterator.hpp>
+
+namespace chorale::topology {
+
+/// One rank's place in the k-nomial tree of `size` ranks with root `root`; any size, any root.
+///
+/// In virtual ranks v = (rank - root) mod size, written as numbers of base k: the parent of v is v with its
+/// lowest digit other than 0 set to 0. In step m from the highest on, each rank that has the message sends it
+/// to k - 1 others, at distances j k^m. Cost: ceil(log_k size) steps of k - 1 messages: fewer steps than
+/// `binomial`, which is that of radix 2, and more messages of one rank. Source: the binomial tree of P2
+/// section 4.1, with the radix of `dissemination_k`.
+class knomial {
+ public:
+  /// The children of one rank as real ranks, in sending order: largest subtrees first.
+  class child_range {
+   public:
+    constexpr child_range() = default;
+    [[nodiscard]] constexpr int size() const { return count_; }
+    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
+    /// Child `i` of [0, size()). Only the highest step can be incomplete.
+    constexpr int operator[](int i) const {
+      const int each = radix_ - 1;
+      if (i < highest_) return wrap(rank_ + (i + 1) * step_, group_);
+      int step = step_ / radix_;
+      for (i -= highest_; i >= each; i -= each) step /= radix_;
+      return wrap(rank_ + (i + 1) * step, group_);
+    }
+    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
+    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, count_}; }
+
+   private:
+    friend class knomial;
+    int rank_ = 0;
+    int group_ = 1;
+    int radix_ = 2;
+    int step_ = 1;     ///< distance of the first child
+    int highest_ = 0;  ///< children of the highest step
+    int count_ = 0;
+  };
+
+  /// A group of one.
+  constexpr knomial() = default;
+  /// @throws error errc::invalid_argument if rank or root is outside [0, size), or radix is less than 2.
+  constexpr knomial(int rank, int size, int root, int radix)
+      : rank_(rank), size_(size), root_(root), radix_(radix) {
+    detail::require_group("knomial", rank, size, root);
+    if (radix < 2) detail::reject("knomial", "radix", radix, "at least 2");
+    virtual_ = wrap(rank - root, size);
+  }
+
+  [[nodiscard]] constexpr bool is_root() const { return virtual_ == 0; }
+  /// Real rank of the parent; -1 at the root.
+  [[nodiscard]] constexpr int parent() const {
+    if (is_root()) return -1;
+    const int step = lowest_step();
+    return wrap(virtual_ - virtual_ / step % radix_ * step + root_, size_);
+  }
+  [[nodiscard]] constexpr child_range children() const {
+    child_range all;
+    all.rank_ = rank_;
+    all.group_ = size_;
+    all.radix_ = radix_;
+    // Distances are below this.
+    const int reach = is_root() ? size_ : std::min(size_ - virtual_, lowest_step());
+    if (reach <= 1) return all;
+    int lower = 0;
+    for (; all.step_ <= (reach - 1) / radix_; all.step_ *= radix_) ++lower;
+    all.highest_ = (reach - 1) / all.step_;
+    all.count_ = all.highest_ + lower * (radix_ - 1);
+    return all;
+  }
+  /// Hops from the root to this rank; 0 at the root.
+  [[nodiscard]] constexpr int depth() const {
+    int hops = 0;
+    for (int rest = virtual_; rest != 0; rest /= radix_) hops += rest % radix_ != 0 ? 1 : 0;
+    return hops;
+  }
+
+ private:
+  /// The value of the lowest digit other than 0. Precondition: this is not the root.
+  [[nodiscard]] constexpr int lowest_step() const {
+    int step = 1;
+    while (virtual_ / step % radix_ == 0) step *= radix_;
+    return step;
+  }
+
+  int rank_ = 0;
+  int size_ = 1;
+  int root_ = 0;
+  int radix_ = 2;
+  int virtual_ = 0;
+};
+
+}  // namespace chorale::topology
