@@ -30,6 +30,7 @@ TEST_CASE("places list their ranks", "[places]") {
       REQUIRE(layout.count() == known);
       std::vector<int> order;
       std::size_t largest = 0;
+      std::size_t smallest = of.size();
       for (int place = 0; place < known; ++place) {
         std::vector<int> members;
         for (int r = 0; r < size; ++r)
@@ -38,9 +39,11 @@ TEST_CASE("places list their ranks", "[places]") {
         REQUIRE(std::vector<int>(listed.begin(), listed.end()) == members);
         order.insert(order.end(), members.begin(), members.end());
         largest = std::max(largest, members.size());
+        smallest = std::min(smallest, members.size());
       }
       REQUIRE(std::vector<int>(layout.order().begin(), layout.order().end()) == order);
       REQUIRE(layout.largest() == static_cast<int>(largest));
+      REQUIRE(layout.are_equal() == (smallest == largest));
       REQUIRE(layout.are_contiguous() == std::is_sorted(order.begin(), order.end()));
       for (int r = 0; r < size; ++r) REQUIRE(layout.of(r) == of[static_cast<std::size_t>(r)]);
     }

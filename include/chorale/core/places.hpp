@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -50,7 +51,7 @@ class places {
   /// The number of ranks of the place that has most.
   [[nodiscard]] int largest() const noexcept { return largest_; }
   /// Whether all places have as many.
-  [[nodiscard]] bool are_equal() const noexcept { return largest_ * count() == ranks(); }
+  [[nodiscard]] bool are_equal() const noexcept { return std::int64_t{largest_} * count() == ranks(); }
   /// Whether the ranks of each place are neighbours, so that `order()` is that of the ranks.
   [[nodiscard]] bool are_contiguous() const noexcept { return std::is_sorted(of_.begin(), of_.end()); }
 
