@@ -92,20 +92,15 @@ inline constexpr bool run_on_levels = false;
 template <placed_transport Net, class... Algorithms>
 inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
 
-/// Whether the group has two levels: several places, of which one has several ranks.
-template <placed_transport Net>
-[[nodiscard]] bool has_two_levels(const Net& net) noexcept {
-  return net.layout().count() > 1 && net.layout().largest() > 1;
-}
-
 /// What every algorithm says that is composed of these for two levels.
 template <class... Algorithms>
 struct of_levels {
   template <class Net>
   static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
-  template <class Net>
+  /// Whether there are two levels: several places, of which one has several ranks.
+  template <placed_transport Net>
   static bool suits(const Net& net) noexcept {
-    return chorale::has_two_levels(net);
+    return net.layout().count() > 1 && net.layout().largest() > 1;
   }
 };
 
