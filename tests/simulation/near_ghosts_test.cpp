@@ -89,7 +89,7 @@ TEST_CASE("All cores of a host share its memory", "[ghosts]") {
   }
 }
 
-TEST_CASE("A get of a neighbour's memory is over when it is copied, and a put when it is seen", "[ghosts]") {
+TEST_CASE("A get of a neighbour's memory waits for its first line, and a put until it is seen", "[ghosts]") {
   ghosts::world all{with_near(1), 2};
   all.run([](ghosts::transport& net) -> task<> {
     std::vector<std::byte> memory(500);
@@ -104,7 +104,7 @@ TEST_CASE("A get of a neighbour's memory is over when it is copied, and a put wh
       co_await net.flush(0, first_call);
     }
   });
-  CHECK(all.now(0) == instant{20ns + 500ns + 10ns});
+  CHECK(all.now(0) == instant{20ns + 500ns + 30ns});
   CHECK(all.now(1) == instant{20ns + 500ns + 30ns});
   CHECK(all.messages().adapter_bytes() == 0);
 }

@@ -37,10 +37,10 @@ void passages::send(flight& one, instant rung) {
 
 void passages::cross(flight& one, instant copied) {
   auto& over = one.over();
-  const auto lines = near_.line + (one.is_kept() ? near_.byte(one.bytes) : duration{});
-  // The core that gets bytes has them when it has copied them.
-  if (one.what != flight::kind::get) over.placed = std::max(copied + lines, over.placed);
-  at<&passages::show>(one.what == flight::kind::get ? copied : over.placed, one);
+  const auto seen = copied + near_.line + (one.is_kept() ? near_.byte(one.bytes) : duration{});
+  if (one.what == flight::kind::get) return at<&passages::show>(seen, one);
+  over.placed = std::max(seen, over.placed);
+  at<&passages::show>(over.placed, one);
 }
 
 void passages::show(flight& one) {
