@@ -4,7 +4,7 @@
 
 Usage: page_test.py BUILD PREFIX SANITIZER PAGE; page_test.py --installed PAGE with the Chorale that is installed in this system; or
 page_test.py --from-nothing PAGE, which first installs it, in this tree and as root, by the commands of the page that need root. Each command must end
-well and print what the page shows; `page.py` has the rules. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
+well and print what the page shows; `page.py` has the rules. A folder stands for its pages, whose statements are one program. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
 """
 import os
 import pathlib
@@ -27,20 +27,21 @@ BEGAN = time.time()
 END = "\x01"
 
 
-def as_program(page):
-    """One program of all statements of the page, each in a function of its own that gets a communicator."""
+def as_program(all_pages):
+    """One program of all statements of these pages, each in a function of its own that gets a communicator."""
     included = {"#include <chorale/chorale.hpp>", "#include <fmt/format.h>"}
     text = []
 
-    def without_includes(block):
+    def without_includes(name, block):
         included.update(re.findall(r"^#include .*", block.text, re.MULTILINE))
-        return f'#line {block.line + 1} "{page.name}"\n' + re.sub(r"^#include .*", "", block.text, flags=re.MULTILINE)
+        return f'#line {block.line + 1} "{name}"\n' + re.sub(r"^#include .*", "", block.text, flags=re.MULTILINE)
 
-    for block in page.declarations:
-        text.append(without_includes(block))
-    for number, block in enumerate(page.statements):
-        text.append(f"static void snippet_{number}([[maybe_unused]] chorale::communicator<>& comm) {{ {{\n{without_includes(block)}}} }}\n")
-    calls = "".join(f"  snippet_{number}(comm);\n" for number in range(len(page.statements)))
+    for page in all_pages:
+        text += [without_includes(page.name, block) for block in page.declarations]
+    statements = [(page.name, block) for page in all_pages for block in page.statements]
+    for number, (name, block) in enumerate(statements):
+        text.append(f"static void snippet_{number}([[maybe_unused]] chorale::communicator<>& comm) {{ {{\n{without_includes(name, block)}}} }}\n")
+    calls = "".join(f"  snippet_{number}(comm);\n" for number in range(len(statements)))
     return "\n".join([*sorted(included), *text, f"int main() {{\n  chorale::communicator<> comm;\n{calls}}}\n"])
 
 
@@ -99,6 +100,21 @@ def install(path):
         print(f"({time.time() - began:.1f} s, of processors {processor_seconds() - busy:.1f} s; {time.time() - BEGAN:.1f} s since the test began)", flush=True)
 
 
+def follow(page, environment, folder):
+    """Mistakes of a page's files and terminals."""
+    for line, skipped, _ in page.skipped:
+        print(f"{page.name}:{line}: not replayed: {skipped}{' (tools/install-dependencies --ci)' if skipped.startswith('Where ') and 'chorale-' not in skipped else ''}")
+    for name, text in page.files.items():
+        (folder / name).write_text(text, encoding="utf-8")
+    wrong = []
+    for commands in page.sessions:
+        wrong += replay(page, commands, environment, folder)
+    asked = "\n".join(command.text for commands in page.sessions for command in commands) + "\n".join(page.files.values())
+    asked += "".join(commands for _, _, commands in page.skipped)
+    return wrong + [f"{page.name}: no command of the page compiles {name}" for name in page.files
+                    if name.endswith((".cpp", ".c", ".hpp")) and asked.count(name) < 2]
+
+
 def main():
     *where, path = sys.argv[1:]
     path = ROOT / path
@@ -113,26 +129,18 @@ def main():
         if environment is None:
             print(f"skipped: {reason}")
             sys.exit(77)
-        try:
-            page = pages.read(path, environment["PATH"])
-        except ValueError as e:
-            sys.exit(f"{path.name}: {e}")
-        for line, skipped, _ in page.skipped:
-            print(f"{page.name}:{line}: not replayed: {skipped}{' (tools/install-dependencies --ci)' if skipped.startswith('Where ') and 'chorale-' not in skipped else ''}")
         folder = pathlib.Path(place) / "work"
         folder.mkdir()
-        for name, text in page.files.items():
-            (folder / name).write_text(text, encoding="utf-8")
-        wrong = []
-        for commands in page.sessions:
-            wrong += replay(page, commands, environment, folder)
-        asked = "\n".join(command.text for commands in page.sessions for command in commands) + "\n".join(page.files.values())
-        asked += "".join(commands for _, _, commands in page.skipped)
-        wrong += [f"{page.name}: no command of the page compiles {name}" for name in page.files
-                  if name.endswith((".cpp", ".c", ".hpp")) and asked.count(name) < 2]
-        if page.statements or page.declarations:
-            (folder / "statements.cpp").write_text(as_program(page), encoding="utf-8")
-            wrong += replay(page, [
+        all_pages, wrong = [], []
+        for file in sorted(path.glob("*.md")) if path.is_dir() else [path]:
+            try:
+                all_pages.append(pages.read(file, environment["PATH"]))
+            except ValueError as e:
+                sys.exit(f"{file.name}: {e}")
+            wrong += follow(all_pages[-1], environment, folder)
+        if any(page.statements or page.declarations for page in all_pages):
+            (folder / "statements.cpp").write_text(as_program(all_pages), encoding="utf-8")
+            wrong += replay(all_pages[0], [
                 pages.Command("c++ -std=c++20 -Wall -Werror -Wno-unused-variable -Wno-unused-but-set-variable statements.cpp -o statements "
                               "$(pkg-config --cflags --libs chorale fmt)", [], 0),
                 pages.Command(f"mpirun -n {RANKS} ./statements", ["..."], 0)], environment, folder)

@@ -85,6 +85,8 @@ def missing_reference(site):
         for word in words:
             if word not in known.get(f"reference/{name}.html", ""):
                 yield f"the search does not know {word} of reference/{name}.html"
+    if 'href="../calls/allreduce.html"' not in (site / "reference/classchorale_1_1communicator.html").read_text(encoding="utf-8"):
+        yield "the reference of communicator does not lead to the pages of its calls"
     start = (site / "guide/start.html").read_text(encoding="utf-8")
     if "../reference/communicator_8hpp.html" not in start:
         yield "guide/start.html does not lead to the reference of communicator.hpp"

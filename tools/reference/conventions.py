@@ -70,15 +70,21 @@ def special_member(name, own, rest, declaration):
                                               or argument and re.fullmatch(rf"(const )?{own}(<.*>)? ?&&?\w*", argument[1]))
 
 
+def page_of_call(name):
+    """Where the site's page of a call is, for a comment of Doxygen; nothing for a call without one."""
+    return f' <a href="../calls/{name}.html">Parameters, errors, cost and an example.</a>' if (headers.ROOT / f"docs/calls/{name}.md").is_file() else ""
+
+
 def form_of_call(name, names, declaration):
     """Of `ibroadcast` and `plan_broadcast`, what they are of `broadcast`; and of a call that returns what another one writes."""
     if f"i{name}" in names and not declaration.startswith("void "):
-        return "The same, with the result returned."
+        return f"The same, with the result returned.{page_of_call(name)}"
     if name.startswith("plan_") and name[5:] in names:
-        return f"A plan of `{name[5:]}`: checked and prepared once, made as often as one likes. The buffers stay with the plan as long as it lives."
+        return (f"A plan of `{name[5:]}`: checked and prepared once, made as often as one likes. The buffers stay with the plan as long as it lives."
+                f"{page_of_call(name[5:])}")
     if name.startswith("i") and name[1:] in names:
         return (f"`{name[1:]}` without waiting. The buffers belong to the call until the request is over; on what it throws, and how ranks wait for it, "
-                "see `request`.")
+                f"see `request`.{page_of_call(name[1:])}")
     return None
 
 

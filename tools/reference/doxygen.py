@@ -52,12 +52,17 @@ def top_of(lines, number):
     return begin - 1 if re.match(r"\s*template\b", lines[begin - 1]) else number
 
 
+def with_pages(header):
+    """The text of a header of calls, in which the comment of each call ends with a link to its page."""
+    return re.sub(r"(?<=\w|[.,;:)`])(?=\n(?:  template .*\n|           .*\n)?  void (\w+)\()", lambda found: conventions.page_of_call(found[1]), header)
+
+
 def describe(place):
     """Puts the headers below a folder, with the descriptions of conventions."""
     for file in headers.described():
         to = place / file.relative_to(headers.INCLUDE)
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text("/** @file */ " + file.read_text(encoding="utf-8"), encoding="utf-8")
+        to.write_text("/** @file */ " + with_pages(file.read_text(encoding="utf-8")), encoding="utf-8")
     lines = {}
     for remark in run(place, GENERATE_HTML="NO"):
         if found := UNDESCRIBED.fullmatch(remark):
