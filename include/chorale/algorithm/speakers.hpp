@@ -38,11 +38,9 @@ class speakers {
   /// Whether all ranks of this rank's place are.
   [[nodiscard]] bool are_all() const noexcept { return all_->members(here_).size() == count_; }
 
-  /// The number of this rank's place.
-  [[nodiscard]] int here() const noexcept { return here_; }
-  /// The places to which this rank talks, in ascending order; its own may be among them. None if it does not
-  /// speak.
-  [[nodiscard]] std::span<const int> places_of_mine() const noexcept { return mine_; }
+  /// For each place to which this rank talks, in ascending order, the rank there that talks to this rank's
+  /// place; for its own place, which may be among them, this rank. None if it does not speak.
+  [[nodiscard]] std::span<const int> partners() const noexcept { return partners_; }
   /// The rank of the group that talks to this rank's place for that place.
   [[nodiscard]] int partner(int place) const noexcept {
     return all_->members(place)[static_cast<std::size_t>(speaker_to(here_))];
@@ -59,9 +57,9 @@ class speakers {
     here_ = all_->of(net.rank());
     count_ = static_cast<std::size_t>(std::min(levels<Net>::of(net).columns(), all_->count()));
     const int mine = chorale::rank_within_place(*all_, net.rank());
-    mine_.clear();
+    partners_.clear();
     for (int place = 0; place < all_->count(); ++place)
-      if (speaker_to(place) == mine) mine_.push_back(place);
+      if (speaker_to(place) == mine) partners_.push_back(partner(place));
     if (static_cast<std::size_t>(mine) < count_) inside_.emplace(net, all_->members(here_).first(count_));
     is_made_ = true;
   }
@@ -71,7 +69,7 @@ class speakers {
   std::optional<subset<Net>> inside_;
   std::size_t count_ = 0;  ///< of each place
   int here_ = 0;
-  std::vector<int> mine_;  ///< the places to which this rank talks
+  std::vector<int> partners_;
 };
 
 }  // namespace chorale

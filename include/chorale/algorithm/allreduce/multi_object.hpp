@@ -65,25 +65,25 @@ struct multi_object : of_levels<In, Out> {
   static task<> exchange(Net& net, call_id now, const speakers<Net>& ours, std::span<std::byte> data,
                          reduction op) {
     const std::size_t step = op.whole(net.block_bytes());
-    const auto own = chorale::scratch_of(net, std::min(data.size(), step));
+    const auto partners = ours.partners();
+    // Which the first message overwrites, and a later step combines.
+    const bool keeps_own = std::find(partners.begin() + 1, partners.end(), net.rank()) != partners.end();
+    const auto own = chorale::scratch_of(net, keeps_own ? std::min(data.size(), step) : 0);
     for (const auto block : chunks{data, step}) {
-      for (const int place : ours.places_of_mine())
-        if (place != ours.here()) co_await net.send(ours.partner(place), now, block);
-      const auto mine = own.memory().first(block.size());
-      chorale::copy_bytes(mine.data(), block.data(), block.size());
-      bool is_first = true;
-      for (const int place : ours.places_of_mine()) {
-        if (place == ours.here()) {
-          if (!is_first) op.combine_left(block, mine);
+      for (const int to : partners)
+        if (to != net.rank()) co_await net.send(to, now, block);
+      if (keeps_own) chorale::copy_bytes(own.memory().data(), block.data(), block.size());
+      for (const int from : partners) {
+        const bool is_first = from == partners.front();
+        if (from == net.rank()) {
+          if (!is_first) op.combine_left(block, own.memory().first(block.size()));
         } else {
-          const int from = ours.partner(place);
           const auto message = co_await net.receive(from, now);
           if (is_first)
             transfer::place(net, from, now, message, block);
           else
             op.combine_left(block, transfer::exact(net, from, now, message, block.size()));
         }
-        is_first = false;
       }
     }
   }

@@ -26,10 +26,10 @@ struct multi_object : of_levels<In, Out> {
     auto& inside = levels<Net>::of(net).inside();
     const auto& ours = speakers<Net>::of(net);
     co_await In::run(inside, now);
-    for (const int place : ours.places_of_mine())
-      if (place != ours.here()) co_await net.signal(ours.partner(place), now);
-    for (const int place : ours.places_of_mine())
-      if (place != ours.here()) co_await net.signalled(ours.partner(place), now);
+    for (const int to : ours.partners())
+      if (to != net.rank()) co_await net.signal(to, now);
+    for (const int from : ours.partners())
+      if (from != net.rank()) co_await net.signalled(from, now);
     co_await Out::run(inside, now.later(1));
   }
 };

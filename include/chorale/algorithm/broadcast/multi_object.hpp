@@ -41,8 +41,8 @@ struct multi_object : of_levels<In> {
     co_await In::run(inside, now, data, entry);
     if (!to.is_near) co_return;
     for (const auto block : chunks{data, net.block_bytes()})
-      for (const int place : ours.places_of_mine())
-        if (place != ours.here()) co_await net.send(ours.partner(place), now, block);
+      for (const int peer : ours.partners())
+        if (peer != net.rank()) co_await net.send(peer, now, block);
   }
 };
 
