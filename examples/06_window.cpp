@@ -15,8 +15,8 @@ int main() try {
   // Rank 0 exposes the number of the next job and room for all results; the others expose nothing. It need
   // not do anything for them: their adapters reach its memory.
   const bool owner = comm.rank() == 0;
-  chorale::window<std::uint64_t, decltype(comm)> next{comm, std::size_t{owner ? 1U : 0U}};
-  chorale::window<double, decltype(comm)> results{comm, owner ? jobs : 0};
+  auto next = comm.make_window<std::uint64_t>(owner ? 1 : 0);
+  auto results = comm.make_window<double>(owner ? jobs : 0);
 
   std::vector<double> mine;
   mine.reserve(jobs);  // a source of puts stays where it is until it is flushed

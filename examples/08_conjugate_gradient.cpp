@@ -82,7 +82,7 @@ solution conjugate_gradient(chorale::communicator<>& comm, std::size_t n, int mo
   const int below = comm.rank() + 1;
 
   // The search direction with its halo is what the neighbours write into.
-  chorale::window<double, chorale::communicator<>> window{comm, (rows + 2) * n};
+  auto window = comm.make_window<double>((rows + 2) * n);
   const field p = window.local();
   enum : std::size_t { from_above, from_below, room_above, room_below };
   const auto fill_halo = [&] {

@@ -25,7 +25,7 @@ void compute(std::chrono::milliseconds time) {
 /// wrong.
 template <class Communicator>
 double median_of_reads(Communicator& comm, std::size_t count) {
-  chorale::window<std::uint64_t, Communicator> w{comm, std::size_t{1024}};
+  auto w = comm.template make_window<std::uint64_t>(1024);
   for (std::size_t i = 0; i < w.local().size(); ++i) w.local()[i] = i * 3;
   w.fence();
   std::vector<double> microseconds;

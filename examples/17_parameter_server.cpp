@@ -70,9 +70,8 @@ outcome learn(chorale::communicator<>& comm, std::size_t n, std::size_t rounds,
   const std::size_t first = part(samples, comm.rank()), last = part(samples, comm.rank() + 1);
   // Rank r has parameters [part(n, r), part(n, r + 1)), which are zero at first; rank 0 the number of
   // samples.
-  chorale::window<double, chorale::communicator<>> server{comm,
-                                                          part(n, comm.rank() + 1) - part(n, comm.rank())};
-  chorale::window<std::uint64_t, chorale::communicator<>> used{comm, comm.rank() == 0 ? 1 : 0};
+  auto server = comm.make_window<double>(part(n, comm.rank() + 1) - part(n, comm.rank()));
+  auto used = comm.make_window<std::uint64_t>(comm.rank() == 0 ? 1 : 0);
 
   const values zeros(n);
   values mine(n);

@@ -81,7 +81,7 @@ class worker {
   }
 
   chorale::communicator<>& lane_;
-  chorale::window<std::uint64_t, chorale::communicator<>> queue_;
+  chorale::window<std::uint64_t> queue_;
   std::size_t room_;
   std::function<std::vector<task>(task)> run_;
   std::uint64_t added_ = 0;

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The communicator: a group of ranks with a transport and one algorithm per collective, composed at compile
-// time.
+// The communicator: a group of ranks, a transport and an algorithm per operation, composed at compile time.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -25,7 +23,9 @@
 
 namespace chorale {
 
-template <element Element, class Communicator>
+template <class... Policies>
+class communicator;
+template <element Element, class Communicator = communicator<>>
 class window;
 class plan;
 struct call_statistics;
@@ -314,7 +314,6 @@ class communicator {
   request iexscan(In&& in, Out&& out, const Initial& first, Op op);
   template <class In, class Out, class Initial, class Op>
   plan plan_exscan(In&& in, Out&& out, const Initial& first, Op op);
-  /// `const long before = comm.exscan(n, initial{0}, sum);`
   template <class Element, class Initial, class Op>
   [[nodiscard]] Element exscan(const Element& value, const Initial& first, Op op) {
     return calls::make_exscan(*this, value, first, op);
@@ -367,10 +366,14 @@ class communicator {
     return detail::allocate_from<Element>(transport(), count);
   }
 
+  /// `window<Element, communicator>{*this, count, notifications}`: zeroed elements that all ranks reach.
+  template <element Element>
+  [[nodiscard]] auto make_window(std::size_t count, std::size_t notifications = 8) {
+    return window<Element, communicator>{*this, count, notifications};
+  }
+
   /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
-  /// block operations), and why. Not collective. Operations with uneven blocks use the algorithm of the even
-  /// operation if it supports them, otherwise allgather::ring, alltoall::pairwise, gather::flat or
-  /// scatter::flat.
+  /// block operations), and why. Not collective.
   [[nodiscard]] std::string explain(operation what, std::size_t bytes = 0) {
     return calls::explain(on(), what, bytes);
   }

@@ -35,7 +35,7 @@ namespace chorale {
 /// Memory that each rank of a communicator exposes, and that all its ranks read, write and update without the
 /// owner's involvement, over a transport with one-sided and atomic operations (all but `transport::ud`).
 ///
-///     chorale::window w{comm, std::span{cells}};             // or: w{comm, count}, registered memory
+///     chorale::window w{comm, std::span{cells}};  // or comm.make_window<double>(count), registered memory
 ///     w.put(right, 0, std::span<const double>{edge});
 ///     w.fence();
 ///
@@ -396,6 +396,6 @@ class window<Element, Communicator> {
 
 template <class Communicator, class Range>
 window(Communicator&, Range&&, std::size_t = 8)
-    -> window<std::remove_const_t<calls::window_argument::element_at<Range>>, Communicator>;
+    -> window<typename calls::window_argument::exposed<Range>::element, Communicator>;
 
 }  // namespace chorale

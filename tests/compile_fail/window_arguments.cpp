@@ -9,6 +9,7 @@
 // expect: a number is neither a range nor a variable of the window's elements
 // expect: compare_and_swap compares bytes, and equal values of this type may differ
 // expect: the rank of an operation is an int, as that of comm.rank()
+// expect: of a number of elements their type has to be named, as in comm.make_window<double>(n)
 // expect: a call cannot return elements that have no default constructor: pass the buffer that is to receive
 #include <list>
 #include <vector>
@@ -17,7 +18,17 @@
 #include <chorale/window.hpp>
 
 using comm_type = chorale::communicator<>;
-using window_type = chorale::window<double, comm_type>;
+using window_type = chorale::window<double>;
+
+void make(comm_type& comm) {
+  window_type by_type{comm, 3};
+  auto by_call = comm.make_window<double>(3);
+  std::vector<double> memory(3);
+  chorale::window over{comm, memory};
+#ifdef SHOULD_FAIL
+  chorale::window of_what{comm, 3};
+#endif
+}
 
 struct always_given {
   explicit always_given(int v) : value(v) {}

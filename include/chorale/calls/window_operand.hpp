@@ -50,6 +50,16 @@ requires contiguous<Range&> struct pointed_at<Range>
 template <class Range>
 using element_at = typename pointed_at<std::remove_reference_t<Range>>::type;
 
+/// The element type of a window over a range, where the program names none.
+template <class Range>
+struct exposed {
+  static constexpr bool is_range = contiguous<std::remove_reference_t<Range>&>;
+  static_assert(is_range,
+                "chorale::window: of a number of elements their type has to be named, as in "
+                "comm.make_window<double>(n); a window over memory takes a contiguous range");
+  using element = std::conditional_t<is_range, std::remove_const_t<element_at<Range>>, std::byte>;
+};
+
 /// True if the memory of an argument of this type outlives the statement.
 template <class Range>
 inline constexpr bool lasts =

@@ -133,7 +133,7 @@ class remote_parts {
   } catch (const error& e) {
     throw error(e.code(), e.reason() +
                               "; memory that the device does not register is no window: use elements "
-                              "that the window allocates, as chorale::window<T>{comm, count}");
+                              "that the window allocates, as comm.make_window<T>(count)");
   }
   [[nodiscard]] static constexpr bool is_bounced(std::size_t bytes) noexcept {
     return registers && bytes != 0 && bytes <= most_bounced;
