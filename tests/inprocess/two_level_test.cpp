@@ -18,6 +18,7 @@ namespace reduce = chorale::reduce;
 namespace allreduce = chorale::allreduce;
 namespace allgather = chorale::allgather;
 namespace gather = chorale::gather;
+namespace scan = chorale::scan;
 
 namespace {
 
@@ -29,7 +30,8 @@ using mapping =
                           reduce::two_level<reduce::degree_k<3>, reduce::degree_k<1>>,
                           allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
                                                broadcast::last_arriver>,
-                          allgather::two_level<gather::flat, allgather::ring, broadcast::last_arriver>>;
+                          allgather::two_level<gather::flat, allgather::ring, broadcast::last_arriver>,
+                          scan::two_level<scan::chain, scan::recursive_doubling, broadcast::last_arriver>>;
 
 /// All ranks of a place talk to other places.
 using multi_object =
@@ -53,6 +55,8 @@ void check_calls(Comm& comm) {
     }
     check_allreduce<triangle>(comm, count, multiply{}, s, vary());
     check_allreduce<std::uint64_t>(comm, count, chorale::sum, s, vary());
+    for (const bool inclusive : {true, false})
+      check_scan<triangle>(comm, count, multiply{}, inclusive, s, vary());
     check_allgather<std::uint32_t>(comm, count, s, vary());
     check_allgatherv<std::uint32_t>(comm, count, s, vary());
   }

@@ -73,6 +73,7 @@
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
+#include <chorale/algorithm/scan/two_level.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
@@ -177,6 +178,6 @@ using every_algorithm = type_list<  //
     scan::chain,               //
     scan::by_shares,           //
     scan::recursive_doubling,  //
-    exchange::direct>;
+    scan::two_level<scan::chain, scan::recursive_doubling, broadcast::binomial>, exchange::direct>;
 
 }  // namespace chorale
