@@ -11,7 +11,6 @@ import pathlib
 import re
 import subprocess
 import sys
-import textwrap
 
 from rooms import ROOMS, TOP, room_of
 from tree import included, library, run
@@ -62,14 +61,14 @@ def described(room):
 
 
 def dot(graph):
-    """The picture in graphviz's language."""
-    lines = ["digraph rooms {", '  graph [rankdir=TB, nodesep=0.25, ranksep=0.45]',
-             '  node [shape=box, style="filled,rounded", fillcolor="#f4f4f4", fontname="Helvetica", fontsize=11, margin="0.12,0.06"]',
+    """The picture in graphviz's language, so narrow that its words can be read on a telephone; what a room is for is shown where one points at it."""
+    lines = ["digraph rooms {", "  graph [rankdir=TB, nodesep=0.1, ranksep=0.3, margin=0]",
+             '  node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=14, margin="0.07,0.05", height=0.3, width=0.5]',
              '  edge [color="#666666", arrowsize=0.7]']
     for room in sorted(graph):
-        text = "<br/>".join(html.escape(line) for line in textwrap.wrap(described(room), 26))
         colour = COLOURS.get(FAMILY.get(room, room.split("/")[0]), "#f4f4f4")
-        lines.append(f'  "{room}" [fillcolor="{colour}", label=<<b>{html.escape(room)}</b><br/><font point-size="9">{text}</font>>]')
+        name = room.replace("/", "/\\n")
+        lines.append(f'  "{room}" [fillcolor="{colour}", label="{name}", tooltip="{room}: {described(room)}"]')
     lines += [f'  "{own}" -> "{to}"' for own, to in sorted(arrows(graph))]
     return "\n".join(lines + ["}", ""])
 
@@ -87,7 +86,11 @@ def offences(root):
     found = [f"{room}: includes itself through other rooms" for room in circles(graph)]
     if found:
         return found
-    rooms, shown = drawn((root / PICTURE).read_text(encoding="utf-8"))
+    picture = (root / PICTURE).read_text(encoding="utf-8")
+    width = int(re.search(r'<svg width="(\d+)pt"', picture).group(1))
+    if width > 420:
+        found.append(f"{PICTURE}: {width} points wide: on a telephone, which makes it 390 pixels wide, its words would be smaller than 13 pixels")
+    rooms, shown = drawn(picture)
     page = (root / PAGE).read_text(encoding="utf-8")
     wanted = arrows(graph)
     found += [f"{PICTURE}: the room {room} is missing" for room in sorted(set(graph) - rooms)]
