@@ -37,7 +37,7 @@ def main():
         sys.exit("write a comment /// for each of these names, as CONTRIBUTING.md says (Style)")
     with tempfile.TemporaryDirectory(prefix="chorale-reference-") as place:
         copy = pathlib.Path(place)
-        for folder in ("include", "tools/reference", "tests/style"):
+        for folder in ("include", "tools/reference", "tools/website", "tests/style"):
             shutil.copytree(ROOT / folder, copy / folder)
         shutil.copy(ROOT / "tools/docs", copy / "tools")
         for what, (header, text, other, _) in MISTAKES.items():

@@ -103,6 +103,41 @@ def wrong_menu(site):
         yield f"the menu has {menu}, README.md names {named}"
 
 
+def ugly(site):
+    """What a reader would see and should not: code without colours, entries of the search with HTML in them, names without links, a menu that stays where it was."""
+    start = (site / "guide/start.html").read_text(encoding="utf-8")
+    if not re.search(r'class="codehilite".*<span style="color', start):
+        yield "guide/start.html: code has no colours (python3-pygments)"
+    if '<script src="../menu.js"' not in start:
+        yield "guide/start.html: the page's menu does not follow"
+    for entry in json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]:
+        if re.search("&(lt|gt|amp|quot|#\\d+);", entry["title"]):
+            yield f"the search shows {entry['title']!r}"
+    for page, name in {"guide/without-launcher.html": "classchorale_1_1bootstrap_1_1tcp.html", "nonblocking.html": "classchorale_1_1request__for.html",
+                       "guide/event-loops.html": "namespacechorale.html#"}.items():
+        if f"reference/{name}" not in (site / page).read_text(encoding="utf-8"):
+            yield f"{page} does not lead to {name}"
+
+
+# What is asked for, and what has to be the first hit.
+FIRST = {"allreduce": ("calls/allreduce.html", "reference/namespacechorale_1_1allreduce.html"), "window<T>": ("calls/window.html", "reference/classchorale_1_1window.html"),
+         "chorale::request": ("reference/classchorale_1_1request.html",), "put_notify": ("reference/classchorale_1_1window.html",), "soft0": ("soft0.html",),
+         "install": ("guide/start.html#install",), "first program": ("guide/start.html#a-first-program",), "MPI_Allreduce": ("guide/from-mpi.html",),
+         "torchrun": ("guide/without-launcher.html#by-torchrun",), "peer_lost": ("guide/errors.html#peer_lost-peer-lost",), "errors": ("guide/errors.html",),
+         "chorale-bench --report": ("man/chorale-bench.1.html",)}
+
+
+def badly_found(site):
+    """Queries whose first hit is not the page that one looks for."""
+    if shutil.which("node") is None:
+        print("the order of hits is not tried: there is no node; install nodejs (tools/install-dependencies --ci)")
+        return
+    done = subprocess.run(["node", ROOT / "tests/guide/search.js", site, *FIRST], check=True, text=True, stdout=subprocess.PIPE)
+    for (query, best), hits in zip(FIRST.items(), json.loads(done.stdout)):
+        if not hits or not hits[0].startswith(best):
+            yield f"who searches for {query!r} gets {hits[:1]} first, not {' or '.join(best)}"
+
+
 def main():
     for program in ("mkdocs", "doxygen"):
         if shutil.which(program) is None:
@@ -111,7 +146,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="chorale-site-") as place:
         site = pathlib.Path(place).resolve() / "site"
         subprocess.run([ROOT / "tools/docs", "--output", site], check=True)
-        wrong = [*broken(site), *unfound(site), *missing_reference(site), *wrong_menu(site)]
+        wrong = [*broken(site), *unfound(site), *missing_reference(site), *wrong_menu(site), *ugly(site), *badly_found(site)]
         print(f"{len(list(site.rglob('*.html')))} pages")
         if wrong:
             sys.exit("\n".join(wrong))

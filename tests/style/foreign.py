@@ -27,7 +27,7 @@ PROGRAMS = {
     "mpicxx": "libopenmpi-dev", "mpicxx.openmpi": "libopenmpi-dev",
     "mpirun.mpich": "mpich", "mpiexec.hydra": "mpich",
     "clang-format-16": "clang-format-16", "clang++": "clang", "doxygen": "doxygen", "dot": "graphviz", "git": "git", "gnuplot": "gnuplot-nox", "groff": "groff-base",
-    "ib_write_lat": "perftest", "mkdocs": "mkdocs", "munged": "munge", "shellcheck": "shellcheck", "sinfo": "slurm-client", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "ssh": "openssh-client", "tc": "iproute2", "valgrind": "valgrind",
+    "ib_write_lat": "perftest", "mkdocs": "mkdocs", "munged": "munge", "node": "nodejs", "shellcheck": "shellcheck", "sinfo": "slurm-client", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "ssh": "openssh-client", "tc": "iproute2", "valgrind": "valgrind",
 }
 # Of pkg-config and CMake, as meson.build asks for them.
 DEPENDENCIES = {

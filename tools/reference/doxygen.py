@@ -25,6 +25,7 @@ SETTINGS = {
 # Calls of a communicator that belong to another operation than their name says.
 BELONGS = {"exscan": "scan"}
 STYLE = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
+LOOKS = pathlib.Path(__file__).resolve().parent.parent / "website/reference.css"
 UNDESCRIBED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): warning: Member (?P<name>operator(?:\(\)|\[\]|[^\s\w(]+)|[~\w]+)(?P<rest>.*) \((?P<kind>\w+)\) of \w+ (?P<scope>.+) is not documented\.")
 # Remarks on classes (`undescribed` knows more of them), on a template of namespace std that is specialized, on files that are not read, and on a run for the sake of remarks alone.
 BESIDES = ("warning: Compound", "scope for class std::", "Include graph", "No output formats selected")
@@ -98,8 +99,21 @@ def undescribed(folder):
                     yield f"include/{where.get('file')}:{where.get('line')}: {'Compound' if what is one else 'Enumerator'} {name} is not documented."
 
 
+def addresses_of(tags, place):
+    """{name of a header, a class, a namespace or something public in one: address} by Doxygen's file of tags; of overloads, the first."""
+    compounds = {((one.findtext("path") or "") + one.findtext("name")).removeprefix(place): one for one in tags.findall("compound")}
+    found = {name: compound.findtext("filename") for name, compound in compounds.items()}
+    for name, compound in compounds.items():
+        for member in compound.findall("member") if compound.get("kind") != "file" else []:
+            inside = f"{name}::{member.findtext('name')}"
+            found.setdefault(inside, f"{member.findtext('anchorfile')}#{member.findtext('anchor')}")
+            for value in member.findall("enumvalue"):
+                found.setdefault(f"{inside}::{value.text}", f"{value.get('file')}#{value.get('anchor')}")
+    return found
+
+
 def make(folder=None):
-    """Doxygen's pages in a folder, if one is named. @returns what is wrong with the comments, and {name of a header, a class or a namespace: address}."""
+    """Doxygen's pages in a folder, if one is named. @returns what is wrong with the comments, and {name: address} of what they describe."""
     with tempfile.TemporaryDirectory(prefix="chorale-doxygen-") as temporary:
         place = pathlib.Path(temporary).resolve() / "include"
         describe(place)
@@ -116,7 +130,6 @@ def make(folder=None):
         (folder or place.parent).mkdir(parents=True, exist_ok=True)
         run(place, OUTPUT_DIRECTORY=folder or place.parent, HTML_OUTPUT=".", GENERATE_HTML="YES" if folder else "NO", XML_OUTPUT=place.parent / "xml",
             GENERATE_XML="YES", XML_PROGRAMLISTING="NO", LAYOUT_FILE=layout, GENERATE_TAGFILE=tags, EXTRACT_ALL="YES", WARNINGS="NO",
-            HTML_EXTRA_STYLESHEET=STYLE if STYLE.is_file() else "")
+            HTML_EXTRA_STYLESHEET=f'"{STYLE}" "{LOOKS}"' if STYLE.is_file() else "")
         wrong += dict.fromkeys(undescribed(place.parent / "xml"))
-        return wrong, {((one.findtext("path") or "") + one.findtext("name")).removeprefix(f"{place}{os.sep}"): one.findtext("filename")
-                       for one in tree.parse(tags).getroot().findall("compound")}
+        return wrong, addresses_of(tree.parse(tags).getroot(), f"{place}{os.sep}")
