@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """A trace of ranks (Chrome's JSON, as chorale-sim --trace writes it) as a picture: a row for each rank, what it did, and a line for each message."""
+import re
+
 from plots import gnuplot
 from plots.gnuplot import Failed
 
 MOST_ROWS = 64  # more cannot be distinguished on a page
 MOST_SHAPES = 100_000  # viewers need seconds for more
 # Pixels.
-WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1200, 80, 30, 96, 24, 56
+WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1200, 80, 60, 146, 24, 36
+GAP = 0.5  # rows between two hosts
+MANY = 100  # more messages than these are thin and light, so that what lies behind them can be seen
 LEAST = 0.1  # the width of a shape, so that short ones stay visible
 # Colours that the colour-blind can tell apart (Okabe and Ito): of what slices are named.
 LOOKS = {
@@ -19,12 +23,31 @@ LOOKS = {
     "waiting": ("#e4e4e4", {"wait", "wait for message", "wait for answer"}),
 }
 OTHERS = "library: calls, registration"
-WIRE = "#0072b2"
+WIRE = "0072b2"
 
 
 def look_of(name):
     """The kind of what a slice shows."""
     return next((look for look, (_, names) in LOOKS.items() if name in names), OTHERS)
+
+
+def ranks_of_a_host(about):
+    """How many ranks a host has, as the trace says it in words; 0 if all are on one, or if it says nothing."""
+    found = re.match(r"(\d+) of \d+, with (\d+) rank", str(about.get("hosts", "")))
+    return int(found.group(2)) if found and found.group(1) != "1" and found.group(2) != "1" else 0
+
+
+def places(ranks, together):
+    """The row of each rank: those of a host are `together`, and a gap is between hosts."""
+    return [rank + GAP * (rank // together if together else 0) for rank in range(ranks)]
+
+
+def hosts(rows, together):
+    """Bands behind the rows of each host, with their names."""
+    for host, first in enumerate(range(0, len(rows) if together else 0, together or 1)):
+        low, high = rows[first] - 0.5, rows[min(first + together, len(rows)) - 1] + 0.5
+        yield f"set object rectangle from graph 0, first {low:.6g} to graph 1, first {high:.6g} behind fillcolor rgb '#f3f6fa' fillstyle solid noborder"
+        yield f"set label 'host {host}' at graph 1, first {(low + high) / 2:.6g} offset character 2, 0 rotate by -90 center"
 
 
 def stretches(slices):
@@ -57,6 +80,8 @@ def svg(trace):
         raise Failed(f"{title} took no time")
     if ranks > MOST_ROWS:
         raise Failed(f"{ranks} ranks are more than the {MOST_ROWS} that a picture can show")
+    together = ranks_of_a_host(about)
+    rows = places(ranks, together)
     left_out = int(about.get("messages over the edge, left out", 0))
     if left_out:
         title += f"; {left_out} messages over the edge are not drawn"
@@ -67,7 +92,7 @@ def svg(trace):
         return min(max(time, first), last) - first
 
     def words(begin, end):
-        return f"{begin - first:.3f} to {end - first:.3f} us"
+        return f"{begin - first:.3f} to {end - first:.3f} µs"
 
     # {look: [(begin, end, row, least, most of its height), title]}; helpers are thin below their row.
     bars = {look: [] for look in LOOKS}
@@ -76,9 +101,9 @@ def svg(trace):
             if end > first and begin < last and not (thread and look == "waiting"):
                 low, high = (7 / ROW, 11 / ROW) if thread else (-7 / ROW, 7 / ROW)
                 x = inside(begin)
-                bars[look].append(((x, min(max(inside(end), x + least), length), rank, rank + low, rank + high),
-                                   f"{'helper: ' if thread else ''}{look}, {words(max(begin, first), min(end, last))}"))
-    marks = [((inside(event["ts"]), event["pid"] - 0.46, 0, 0.92), event["name"]) for event in slices
+                bars[look].append(((x, min(max(inside(end), x + least), length), rows[rank], rows[rank] + low, rows[rank] + high),
+                                   f"{'helper: ' if thread else ''}{look} of rank {rank}, {words(max(begin, first), min(end, last))}"))
+    marks = [((inside(event["ts"]), rows[event["pid"]] - 0.46, 0, 0.92), event["name"]) for event in slices
              if event["cat"] == "phase" and event["tid"] == 0 and first <= event["ts"] <= last]
     wires = {False: [], True: []}
     for event in slices:
@@ -87,38 +112,42 @@ def svg(trace):
         if "leaves" in told and (not answer or told["bytes"]):
             begin, end, to = told["leaves"], told["arrives"], told["to rank"]
             x = inside(begin)
-            wires[answer].append(((x, event["pid"], max(inside(end) - x, least), to - event["pid"]),
+            wires[answer].append(((x, rows[event["pid"]], max(inside(end) - x, least), rows[to] - rows[event["pid"]]),
                                   f"{'answer, ' if answer else ''}{told['bytes']} B, rank {event['pid']} to {to}, {words(begin, end)}"))
-    shapes = sum(map(len, (*bars.values(), *wires.values(), marks)))
-    if shapes > MOST_SHAPES:
-        raise Failed(f"there are {shapes} things to draw between {first:.3f} and {last:.3f} us, more than {MOST_SHAPES}; a shorter --window or "
+    count = sum(map(len, (*bars.values(), *wires.values(), marks)))
+    if count > MOST_SHAPES:
+        raise Failed(f"there are {count} things to draw between {first:.3f} and {last:.3f} µs, more than {MOST_SHAPES}; a shorter --window or "
                      "fewer ranks have fewer")
-    height = TOP + ROW * ranks + BOTTOM
+    bottom = rows[-1] + 0.5
+    height = TOP + round(ROW * (bottom + 0.5)) + BOTTOM
     data, plots, names = [], [], []
 
-    def draw(key, rows, how, style):
-        # The key has a plot of its own, so that shapes and their titles are as many.
+    def draw(key, shapes, how, style, more=""):
+        # The key has a plot of its own, so that shapes and their titles are as many; `more` is not its style.
         plots.append(f"NaN {'with boxes' if 'boxxy' in how else 'with lines'} {style} title {gnuplot.quoted(key)}")
         names.append(key)
-        if rows:
+        if shapes:
             block = f"data_{len(names)}"
-            data.extend(gnuplot.block(block, [row for row, _ in rows]))
-            plots.append(f"${block} {how} {style} notitle")
-            names.append([text for _, text in rows])
+            data.extend(gnuplot.block(block, [shape for shape, _ in shapes]))
+            plots.append(f"${block} {how} {more or style} notitle")
+            names.append([text for _, text in shapes])
 
     for look, (colour, _) in LOOKS.items():
         draw(look, bars[look], "using (($1+$2)/2):3:1:2:4:5 with boxxyerror", f"fillstyle solid noborder linecolor rgb '{colour}'")
     vectors = "using 1:2:3:4 with vectors nohead"
+    light = f"linewidth 0.6 linecolor rgb '#90{WIRE}'" if len(wires[False]) + len(wires[True]) > MANY else ""
     draw("a call or a sample begins", marks, vectors, "linecolor rgb '#000000'")
-    draw("message on the wire, from first byte out to last byte in", wires[False], vectors, f"linecolor rgb '{WIRE}'")
-    draw("data of an answer", wires[True], vectors, f"linecolor rgb '{WIRE}' dashtype 2")
+    draw("message, first byte out to last byte in", wires[False], vectors, f"linecolor rgb '#{WIRE}'", light)
+    draw("data of an answer", wires[True], vectors, f"linecolor rgb '#{WIRE}' dashtype 2", light and f"{light} dashtype 2")
     width = LEFT + WIDTH + RIGHT
-    rows = ", ".join(f"'rank {rank}' {rank}" for rank in range(ranks))
+    named = ", ".join(f"'rank {rank}' {row:.6g}" for rank, row in enumerate(rows))
     drawn = gnuplot.svg([
         *gnuplot.head(width, height, 0), *data, f"set label 1 {gnuplot.quoted(title)} at screen {LEFT / width:.6f},{1 - 18 / height:.6f} left font 'sans,14'",
         f"set lmargin at screen {LEFT / width:.6f}", f"set rmargin at screen {1 - RIGHT / width:.6f}",
         f"set tmargin at screen {1 - TOP / height:.6f}", f"set bmargin at screen {BOTTOM / height:.6f}",
-        f"set key at screen {LEFT / width:.6f},{1 - 32 / height:.6f} left top Left reverse horizontal maxcols 5 samplen 2",
-        f"set xrange [0:{length:.12g}]", f"set yrange [{ranks - 0.5}:-0.5]", f"set ytics ({rows}) scale 0", "set grid xtics linetype 1 linecolor rgb '#cccccc'",
-        "set border 1", "set xtics nomirror", f"set xlabel {gnuplot.quoted(f'virtual time since {first:.3f} us, in us (thin below a row: helpers)')}", "plot " + ", ".join(plots)])
+        f"set key at screen {LEFT / width:.6f},{1 - 34 / height:.6f} left top Left reverse horizontal maxcols 4 samplen 2",
+        *hosts(rows, together), f"set xrange [0:{length:.12g}]", "set link x2", f"set yrange [{bottom:.6g}:-0.5]", f"set ytics ({named}) scale 0",
+        # The axis is on top, where one begins to read, and once more below the last of many rows.
+        "set x2tics nomirror", "set grid x2tics linetype 1 linecolor rgb '#cccccc'", "set border 5", "set xtics nomirror",
+        f"set x2label {gnuplot.quoted(f'virtual time since {first:.3f} µs, in µs (thin below a row: helpers)')}", "plot " + ", ".join(plots)])
     return gnuplot.titled(drawn, title, names)

@@ -3,6 +3,7 @@
 """Pictures by gnuplot: what is quoted, what fails and what is left then. Usage: plots_test.py"""
 import os
 import pathlib
+import re
 import sys
 import unittest
 import unittest.mock
@@ -92,13 +93,30 @@ class Gnuplot(running.InFolder):
                 self.assertRaisesRegex(gnuplot.Failed, "gnuplot is not installed .*apt-get install gnuplot-nox"):
             gnuplot.draw(["plot x"], self.picture)
 
+    def test_a_timeline_of_several_hosts(self):
+        """Ranks of a host stand together, with its name; the axis is above them."""
+        work = [{"name": "copy", "cat": "work", "ph": "X", "ts": 10 + rank, "dur": 1, "pid": rank, "tid": 0} for rank in range(6)]
+        about = {"of": "a call", "ranks": 6, "hosts": "3 of 8, with 2 ranks each", "window": {"begin": 10, "end": 20}}
+        for hosts, gaps in ((about["hosts"], [0, 0.5, 0, 0.5, 0]), ("1 of 8, with 6 ranks each", [0] * 5), ("6 of 8, with 1 rank each", [0] * 5)):
+            picture = xml.etree.ElementTree.fromstring(timeline.svg({"traceEvents": work, "otherData": about | {"hosts": hosts}}))
+            heights = {}
+            for one in picture.iter("{http://www.w3.org/2000/svg}g"):
+                if found := re.fullmatch(r"translate\(([\d.]+),([\d.]+)\).*", one.get("transform", "")):
+                    heights.setdefault(" ".join("".join(one.itertext()).split()), float(found[2]))
+            rows = [heights[f"rank {rank}"] for rank in range(6)]
+            self.assertEqual([round((below - above) / timeline.ROW - 1, 1) for above, below in zip(rows, rows[1:])], gaps)
+            self.assertEqual([name in heights for name in ("host 0", "host 2", "host 3")], [any(gaps), any(gaps), False])
+            self.assertLess(heights["virtual time since 10.000 µs, in µs (thin below a row: helpers)"], rows[0])
+            bars = [one.text for one in picture.iter("{http://www.w3.org/2000/svg}title") if "copying of" in (one.text or "")]
+            self.assertIn("copying of rank 3, 3.000 to 4.000 µs", bars)
+
     def test_more_than_a_timeline_can_show(self):
         def trace(ranks, events):
             work = [{"name": ("copy", "post")[number % 2], "cat": "work", "ph": "X", "ts": number, "dur": 1, "pid": 0, "tid": 0} for number in range(events)]
             return {"traceEvents": work, "otherData": {"of": "a call", "ranks": ranks, "window": {"begin": 0, "end": events}}}
 
         for ranks, events, said in ((timeline.MOST_ROWS + 1, 1, "65 ranks are more than the 64"),
-                                    (1, timeline.MOST_SHAPES + 1, "100001 things to draw between 0.000 and 100001.000 us, more than 100000")):
+                                    (1, timeline.MOST_SHAPES + 1, "100001 things to draw between 0.000 and 100001.000 µs, more than 100000")):
             with self.assertRaisesRegex(gnuplot.Failed, said):
                 timeline.svg(trace(ranks, events))
 

@@ -242,7 +242,7 @@ class Seen(running.InFolder):
         self.assertTrue([text for text in texts if text.startswith("the last sample of allreduce degree_k<3> over rc, 2048 bytes")], texts)
         for rank in range(5):
             self.assertIn(f"rank {rank}", texts)
-        self.assertTrue([text for text in texts if "in us" in text], texts)
+        self.assertTrue([text for text in texts if "in µs" in text], texts)
         for word in ("copying", "waiting", "posting"):
             self.assertIn(word, texts)
         wide, high = float(picture.get("width")), float(picture.get("height"))
@@ -251,13 +251,13 @@ class Seen(running.InFolder):
         # The bars of a rank are the whole window, whatever it does: 1200 pixels. Each says what it is and when.
         rows = collections.Counter()
         colours = collections.defaultdict(set)
-        length = max(float(text) for one in bars for text in re.findall(r" to ([0-9.]+) us", one.find(name + "title").text))
+        length = max(float(text) for one in bars for text in re.findall(r" to ([0-9.]+) µs", one.find(name + "title").text))
         for one in bars:
             xs, ys = zip(*(map(float, corner.split(",")) for corner in one.get("points").split()))
             self.assertTrue(0 <= min(xs) and max(xs) <= wide and 0 <= min(ys) and max(ys) <= high, one.attrib)
             rows[min(ys)] += max(xs) - min(xs)
-            colours[one.find(name + "title").text.rsplit(", ", 1)[0]].add(one.get("fill"))
-            begin, end = map(float, re.search(r", ([0-9.]+) to ([0-9.]+) us$", one.find(name + "title").text).groups())
+            colours[one.find(name + "title").text.partition(" of rank ")[0]].add(one.get("fill"))
+            begin, end = map(float, re.search(r", ([0-9.]+) to ([0-9.]+) µs$", one.find(name + "title").text).groups())
             self.assertAlmostEqual(min(xs), 80 + 1200 * begin / length, delta=1)
             self.assertAlmostEqual(max(xs), 80 + 1200 * end / length, delta=1)
         self.assertEqual((len(rows), {len(fills) for fills in colours.values()}, len(set.union(*colours.values()))), (5, {1}, len(colours)), colours)
@@ -268,7 +268,7 @@ class Seen(running.InFolder):
         whole = 0
         for one in picture.iter(name + "path"):
             title = one.find(name + "title")
-            if title is not None and (told := re.match(r"(\d+) B, rank (\d) to (\d), ([0-9.]+) to ([0-9.]+) us$", title.text)):
+            if title is not None and (told := re.match(r"(\d+) B, rank (\d) to (\d), ([0-9.]+) to ([0-9.]+) µs$", title.text)):
                 size, begin, end = int(told[1]), float(told[4]), float(told[5])
                 (left, top), (right, bottom) = (map(float, place.split(",")) for place in re.findall(r"[\d.]+,[\d.]+", one.get("d")))
                 for found, wanted in ((left, 80 + 1200 * begin / length), (right, 80 + 1200 * end / length), (top, middles[int(told[2])]),
