@@ -9,6 +9,7 @@ from plots.gnuplot import ticks, widened
 WIDTH = 1240
 LINE = 16
 KEY_LINE = 17  # what gnuplot needs for a line of the key in this font, rounded up
+KEY_LETTER, KEY_SAMPLE = 7, 50  # the width of a letter there, rounded up, and of what stands before a name
 LEAST_PANEL = 244
 TITLE = 34  # above the panels of a strip
 FOOT = 52  # below them
@@ -38,12 +39,17 @@ def height(strip):
     return TITLE + panel_height(strip) + FOOT + (LINE if strip.left_out else 0)
 
 
-def panel(strip, number, rates, top, whole):
-    """What draws one of the two panels of a strip."""
+def width_of(strips):
+    """That of a picture in which the names of the keys have room."""
+    return max([WIDTH, *((KEY if strip.sized else RATES) + KEY_SAMPLE + KEY_LETTER * len(name) for strip in strips for name in strip.curves)])
+
+
+def panel(strip, number, rates, top, wide, whole):
+    """What draws one of the two panels of a strip, in a picture of this width and height."""
     def value(mark, time):
         return results.bandwidth(mark.bytes, time) if rates else time
 
-    low, high = widened([value(mark, time) for mark in strip.marks for time in (mark.time, mark.low, mark.high) if time > 0], 1.1)
+    low, high = widened([value(mark, time) for mark in strip.spanned or strip.marks for time in (mark.time, mark.low, mark.high) if time > 0], 1.1)
     data, plots = [], []
     for order, (name, marks) in enumerate(strip.curves.items(), 1):
         block = f"{'rate' if rates else 'time'}_{number}_{order}"
@@ -51,7 +57,7 @@ def panel(strip, number, rates, top, whole):
                                       for mark in marks])
         plots.append(gnuplot.curve(block, order, name))
     if strip.sized:
-        sizes = [mark.bytes for mark in strip.marks]
+        sizes = [mark.bytes for mark in strip.spanned or strip.marks]
         first, last = widened(sizes, 1.2)
         x_axis = ["set logscale x 2", f"set xrange [{first:.17g}:{last:.17g}]", f"set xtics ({ticks_of_sizes(sizes, first, last)})", "set xlabel 'size'"]
     else:
@@ -59,16 +65,18 @@ def panel(strip, number, rates, top, whole):
     left = RATES if rates else TIMES
     begin = 1 - top / whole
     # One key for both panels.
-    key = "unset key" if rates else (f"set key at screen {(KEY if strip.sized else RATES) / WIDTH:.6f},{begin:.6f} left top Left reverse vertical "
+    key = "unset key" if rates else (f"set key at screen {(KEY if strip.sized else RATES) / wide:.6f},{begin:.6f} left top Left reverse vertical "
                                      f"maxrows {len(strip.curves)} samplen 4")
     label = "MB/s (size / time)" if rates else "µs of a call and its barrier" if strip.with_barrier else "µs of a call"
-    return [*data, f"set lmargin at screen {left / WIDTH:.6f}", f"set rmargin at screen {(left + PANEL) / WIDTH:.6f}", f"set tmargin at screen {begin:.6f}",
+    return [*data, f"set lmargin at screen {left / wide:.6f}", f"set rmargin at screen {(left + PANEL) / wide:.6f}", f"set tmargin at screen {begin:.6f}",
             f"set bmargin at screen {begin - panel_height(strip) / whole:.6f}", f"set ylabel {gnuplot.quoted(label)}", f"set yrange [{low:.9g}:{high:.9g}]",
             f"set ytics ({ticks(low, high)})", "set logscale y 10", *x_axis, key, "plot " + ", ".join(plots)]
 
 
 def svg(above, strips):
     """The strips one below the other, with lines of text above; pointing at a curve shows its name. @throws Failed"""
+    strips = [part for strip in strips for part in results.parts_of(strip)]
+    wide = width_of(strips)
     texts = [(text, LINE * number, 11) for number, text in enumerate(above, 1)]
     end = 12 + LINE * len(above)
     names, tops = [], []
@@ -81,15 +89,15 @@ def svg(above, strips):
         # gnuplot draws the bars and the line of each curve of each panel.
         names += [name for name in strip.curves for _ in range(2)] * (2 if strip.sized else 1)
     shown = [text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..." for text, _, _ in texts]
-    labels = [f"set label {number} {gnuplot.quoted(text)} at screen {12 / WIDTH:.6f},{1 - y / end:.6f} left font 'sans,{size}'"
+    labels = [f"set label {number} {gnuplot.quoted(text)} at screen {12 / wide:.6f},{1 - y / end:.6f} left font 'sans,{size}'"
               for number, (text, (_, y, size)) in enumerate(zip(shown, texts), 1)]
     panels = []
     for number, (strip, top) in enumerate(zip(strips, tops)):
         for rates in (False, True) if strip.sized else (False,):
             if strip.curves:
                 # gnuplot writes all labels with the first panel.
-                panels += [*panel(strip, number, rates, top, end), "unset label"]
-    drawn = gnuplot.svg([*gnuplot.head(WIDTH, end, max(len(strip.curves) for strip in strips), 11), "set clip one", gnuplot.GRID, *labels,
+                panels += [*panel(strip, number, rates, top, wide, end), "unset label"]
+    drawn = gnuplot.svg([*gnuplot.head(wide, end, max(len(strip.curves) for strip in strips), 11), "set clip one", gnuplot.GRID, *labels,
                          "set multiplot", *panels, "unset multiplot"])
     return gnuplot.titled(drawn, "Time and bandwidth of collectives", names)
 

@@ -72,10 +72,12 @@ def widened(values, least):
 
 
 def ticks(low, high):
-    """Powers of ten; if there are few, also multiples of these."""
+    """Powers of ten, written without exponents; if there are few, also multiples of these."""
     places = [digit * 10.0 ** power for power in range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
               for digit in ((1, 2, 3, 4, 5, 7) if high / low < 10 else (1, 2, 5) if high / low < 1000 else (1,))]
-    return ", ".join(f"'{place:,.15g}' {place:.15g}" for place in places if low <= place <= high)
+    def written(place):
+        return f"{place:,.0f}" if place >= 1 else f"{place:.15f}".rstrip("0")
+    return ", ".join(f"'{written(place)}' {place:.15g}" for place in places if low <= place <= high)
 
 
 def svg(commands):

@@ -11,6 +11,7 @@ TEXTS = ("operation", "algorithm", "transport")
 COUNTS = ("bytes", "samples", "calls")
 # Fewer say little of percentiles.
 FEW_SAMPLES = 10
+MOST_CURVES = 6  # that can be told apart in a panel
 TIMES = ("median", "p10", "p90", "p99", "min", "max", "wall")
 
 
@@ -37,6 +38,7 @@ class Strip:
     with_barrier: bool  # times include the barrier before each call
     curves: dict = dataclasses.field(default_factory=dict)  # {name: [Mark]}, by size
     left_out: list = dataclasses.field(default_factory=list)  # what logarithmic axes have no place for
+    spanned: list = dataclasses.field(default_factory=list)  # more marks that its axes have room for: those of the strips beside which it is seen
 
     @property
     def marks(self):
@@ -51,6 +53,19 @@ class Strip:
                 if mark.bytes not in found or mark.time < found[mark.bytes][1].time:
                     found[mark.bytes] = name, mark
         return dict(sorted(found.items()))
+
+
+def parts_of(strip):
+    """The strip as strips of few curves, with the same axes. Its first curve is in all of them, so that others can be compared with it; a barrier's points
+    stand side by side and stay together."""
+    if not strip.sized or len(strip.curves) <= MOST_CURVES:
+        return [strip]
+    first, *others = strip.curves
+    count = -(-len(others) // (MOST_CURVES - 1))
+    each = -(-len(others) // count)
+    chosen = [[first, *others[each * number:each * (number + 1)]] for number in range(count)]
+    return [dataclasses.replace(strip, title=f"{strip.title} ({number} of {count})", curves={name: strip.curves[name] for name in names}, spanned=strip.marks,
+                                left_out=strip.left_out if number == count else []) for number, names in enumerate(chosen, 1)]
 
 
 def bandwidth(size, time):
@@ -120,7 +135,7 @@ def strip_of(title, rows):
         if all(map(math.isfinite, times)) and mark.time > 0 and mark.high > 0 and (mark.bytes > 0 or not made.sized):
             made.curves.setdefault(name, []).append(mark)
         else:
-            made.left_out.append(f"{name} at {size_text(mark.bytes)}: {mark.time:.3g} us")
+            made.left_out.append(f"{name} at {size_text(mark.bytes)}: {mark.time:.3g} µs")
     for marks in made.curves.values():
         marks.sort(key=lambda mark: mark.bytes)
     return made

@@ -76,7 +76,8 @@ class Plot(Made):
         """Whoever wrote the file."""
         names = ["'", "it''s", "a\"b", "\\", "'; print system('id'); #", "\" . system('id') . \"", "`id`", "@x $y %d {/Bold z}"]
         texts = self.draw(self.write("a.json", result(*(row("scan", name, size, 1) for name in names for size in (8, 16)))))
-        self.assertEqual({name: texts.count(name) for name in names}, dict.fromkeys(names, 1))
+        # The first curve is in each of two pairs of panels.
+        self.assertEqual({name: texts.count(name) for name in names}, dict.fromkeys(names, 1) | {names[0]: 2})
 
     def test_places(self):
         """Where points are on the axes, from the picture itself: a decade is as long as another, and so are bars."""
@@ -97,7 +98,7 @@ class Plot(Made):
 
     def test_curves_differ_without_colour(self):
         """Each has points and dashes of its own."""
-        self.draw(self.write("a.json", result(*(row("scan", f"curve {i}", size, i + 1) for i in range(60) for size in (8, 16)))))
+        self.draw(self.write("a.json", result(*(row("barrier", f"curve {i}", 0, i + 1) for i in range(60)))))
         text = (self.folder / "o.svg").read_text(encoding="utf-8")
         looks = {}
         # The bars of a curve come first, and are never dashed.
@@ -107,9 +108,9 @@ class Plot(Made):
         self.assertEqual((len(looks), len(set(looks.values()))), (60, 60), looks)
 
     def test_key_in_one_column(self):
-        """However many curves there are: a second column would end beyond the edge of the picture. The panels beside it are as high."""
+        """However many there are: a second column would end beyond the edge of the picture. The panel beside it is as high."""
         for curves in (5, 15, 60):
-            self.draw(self.write("a.json", result(*(row("scan", f"curve {i}", size, i + 1) for i in range(curves) for size in (8, 16)))))
+            self.draw(self.write("a.json", result(*(row("barrier", f"curve {i}", 0, i + 1) for i in range(curves)))))
             root = xml.etree.ElementTree.parse(self.folder / "o.svg").getroot()
             places = {}
             for group in root.iter(f"{SVG}g"):
@@ -121,6 +122,20 @@ class Plot(Made):
             self.assertEqual(len({x for x, _ in places.values()}), 1, places)
             self.assertEqual([name for name, _ in sorted(places.items(), key=lambda one: one[1][1])], [f"curve {i}" for i in range(curves)])
             self.assertLess(max(y for _, y in places.values()), float(root.get("height")))
+
+    def test_few_curves_in_a_panel(self):
+        """More are spread over panels with the same axes, each with the first one; the longest name ends within the picture."""
+        longest = "w" * 60
+        names = [f"curve {i}" for i in range(13)] + [longest]
+        texts = self.draw(self.write("a.json", result(*(row("scan", name, size, 10.0 ** (i / 4)) for i, name in enumerate(names) for size in (8, 16)))))
+        self.assertEqual({name: texts.count(name) for name in names}, dict.fromkeys(names, 1) | {"curve 0": 3})
+        self.assertLessEqual({f"scan, 8 ranks ({i} of 3)" for i in (1, 2, 3)}, set(texts))
+        self.assertEqual((texts.count("1,000"), texts.count("µs of a call")), (3, 3), texts)
+        root = xml.etree.ElementTree.parse(self.folder / "o.svg").getroot()
+        begin = next(float(re.match(r"translate\(([\d.]+),", group.get("transform"))[1]) for group in root.iter(f"{SVG}g")
+                     if group.get("transform") and "".join(group.itertext()).strip() == longest)
+        self.assertLess(begin + 6.5 * len(longest), float(root.get("width")))
+        self.assertNotIn("scan, 8 ranks (1 of 1)", self.draw(self.write("a.json", result(*(row("scan", name, 8, 1) for name in names[:6])))))
 
     def test_transports_and_files_side_by_side(self):
         both = [row("scan", "ring", 8, 1), row("scan", "ring", 8, 2, transport="ud")]
@@ -144,8 +159,8 @@ class Plot(Made):
     def test_what_is_not_above_zero(self):
         """It is named, since a logarithmic axis has no place for it."""
         texts = self.draw(self.write("a.json", result(row("scan", "ring", 8, 0), row("scan", "ring", 1000, 1, p10=-1), row("gather", "x", 8, 0))))
-        self.assertIn("not drawn, since it is not above zero: ring at 8 B: 0 us", texts)
-        self.assertIn("not drawn, since it is not above zero: x at 8 B: 0 us", texts)
+        self.assertIn("not drawn, since it is not above zero: ring at 8 B: 0 µs", texts)
+        self.assertIn("not drawn, since it is not above zero: x at 8 B: 0 µs", texts)
         done = self.bench("--from", self.write("b.json", result(row("scan", "ring", 8, 0))), "--plot", "b.svg")
         self.assertEqual(done.returncode, 1)
         self.assertIn("no row has a time above zero", done.stderr)

@@ -80,8 +80,8 @@ class Report(Made):
         self.whole(page)
         cells = [[cell.strip() for cell in line] for line in page.rows]
         for line in (["processor", "Abacus & <co>"], ["command", "mpirun x"], ["chorale", "1.2.3"],
-                     ["operation", "no bytes", "8 B", "1 KiB"], ["allreduce, 8 ranks", "", "<b> 4.00 us", "ring 1.25 us"],
-                     ["barrier, 8 ranks", "x 0.125 us", "", ""],
+                     ["operation", "no bytes", "8 B", "1 KiB"], ["allreduce, 8 ranks", "", "<b> 4.00 µs", "ring 1.25 µs"],
+                     ["barrier, 8 ranks", "x 0.125 µs", "", ""],
                      ["algorithm", "8 B", "1 KiB"], ["ring", "10.0 5.00 to 20.0", "1.25 0.625 to 2.50"], ["<b>", "4.00 2.00 to 8.00", "200 WRONG 100 to 400"],
                      ["<b>", "1024", "200.000", "100.000", "400.000", "600.000", "100.000", "400.000", "800.000", "7x9", "", "5.12", "2 ranks WRONG"]):
             self.assertEqual(cells.count(line), 1, (line, cells))
