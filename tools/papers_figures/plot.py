@@ -48,18 +48,37 @@ def panels_of(series, varying):
     return [((name, value), curves) for value, curves in sorted(by_value.items(), key=lambda one: (one[0] is not None, one[0]))]
 
 
+def kinds_of(curves):
+    """[(names, curves)]: the curves of a panel by the kinds of their contestants ("RDMA" of "RDMA, degree 3"), as many kinds together as make few curves."""
+    if len(curves) <= MOST_CURVES:
+        return [("", curves)]
+    by_kind = {}
+    for one in curves:
+        by_kind.setdefault(one[0].partition(", ")[0], []).append(one)
+    found = []
+    for kind, some in by_kind.items():
+        if found and len(found[-1][1]) + len(some) <= MOST_CURVES:
+            found[-1] = (f"{found[-1][0]}, {kind}", [*found[-1][1], *some])
+        else:
+            found.append((kind, some))
+    return found
+
+
 def x_axis(figure, rows):
     """The commands for the axis that all panels share."""
     places = sorted({dict(row.at)[figure.x] for row in rows})
     is_size = figure.x.endswith("bytes")
     names = {place: results.size_text(int(place)).removesuffix(" B") if is_size and place == int(place) else f"{place:g}" for place in places}
     lines = [f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))} offset 0,0.4"]
-    if figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]:
+    logarithmic = figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]
+    if logarithmic:
         # A little room at both ends: else rounding leaves out the outermost marks.
         lines += ["set logscale x 2", f"set xrange [{places[0] * 0.95}:{places[-1] * 1.05}]"]
     if len(places) <= 12:
         # Of two places side by side, the second one has a name.
-        apart = [place for place, following in zip(places, [*places[1:], math.inf]) if following - place > 0.04 * place or len(places) < 3]
+        def beside(place, following):
+            return following / place < (places[-1] / places[0]) ** 0.04 if logarithmic else following - place <= 0.04 * place
+        apart = [place for place, following in zip(places, [*places[1:], math.inf]) if len(places) < 3 or not beside(place, following)]
         lines.append("set xtics (" + ", ".join(f'"{names[place]}" {place}' for place in apart) + ")")
         if len(places) > 6:
             lines.append("set xtics rotate by 45 right")
@@ -71,7 +90,7 @@ def y_axis(figure, rows):
     label = f"set ylabel {gnuplot.quoted('/'.join(sorted({UNITS.get(row.unit, row.unit) for row in rows})))}"
     above_zero = [row.value for row in rows if row.value > 0]
     if not figure.log_y or not above_zero:
-        return [label, "set yrange [0:*]", "set offsets 0, 0, graph 0.05, 0"]
+        return [label, f"set yrange [0:{1.05 * max(above_zero, default=1):.9g}]"]
     low, high = gnuplot.widened(above_zero, 1.3)
     return [label, "set logscale y", f"set yrange [{low:.9g}:{high:.9g}]", f"set ytics ({gnuplot.ticks(low, high)})"]
 
@@ -88,16 +107,21 @@ def script(figure, measured):
     lowest = 1e-30 if figure.log_y else 0
     order = report.names(figure, rows)
     data, panels, looks = [], [], {}  # how a curve looks, by its title: the same in all panels
-    for shared, curves in panels_of(series, varying):
+    parts = [(shared, kinds, curves, whole) for shared, whole in panels_of(series, varying)
+             for kinds, curves in kinds_of(sorted(whole, key=lambda one: (order.index(one[0]), one[1])))]
+    most_kinds = max(len([one for one in parts if one[0] == shared]) for shared, *_ in parts)
+    for shared, kinds, curves, whole in parts:
         drawn = []
-        for contestant, rest in sorted(curves, key=lambda one: (order.index(one[0]), one[1])):
+        for contestant, rest in curves:
             extra = ", ".join(f"{value:g} {name}" for name, value in rest if name in varying and (shared is None or name != shared[0]))
             title = contestant + (", " + extra if extra else "")
             block = f"curve{len(drawn)}_{len(panels)}"
             drawn.append(gnuplot.curve(block, looks.setdefault(title, len(looks) + 1), title))
             data += gnuplot.block(block, [(x, row.value, max(row.least, lowest), row.most) for x, row in series[contestant, rest]])
-        panels.append((shared, y_axis(figure, [row for one in curves for _, row in series[one]]), drawn))
-    columns = min(len(panels), COLUMNS)
+        name = ": ".join(([f"{shared[1]:g} {shared[0]}"] if shared else []) + ([kinds] if kinds else []))
+        # Panels that differ in the kinds alone have the same axis.
+        panels.append((name, y_axis(figure, [row for one in whole for _, row in series[one]]), drawn))
+    columns = min(len(panels), max(COLUMNS, most_kinds))
     lines = -(-len(panels) // columns)
     key_rows = -(-len(looks) // 2)
     key = KEY_LINE * key_rows
@@ -113,8 +137,8 @@ def script(figure, measured):
     # The first panel has the title of the picture and the key of all panels.
     known = len(panels[0][2])
     others = [f"keyentry with linespoints linetype {look} title {gnuplot.quoted(title)}" for title, look in looks.items() if look > known]
-    for (name, value), axis, drawn in panels:
-        commands += [f"set title {gnuplot.quoted(f'{value:g} {name}')} offset 0,-0.5", *axis, "plot " + ", ".join(drawn + others), "unset label 1", "unset key"]
+    for name, axis, drawn in panels:
+        commands += [f"set title {gnuplot.quoted(name)} offset 0,-0.5", *axis, "plot " + ", ".join(drawn + others), "unset label 1", "unset key"]
         others = []
     return [*begin, *commands, "unset multiplot"]
 

@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]
 
 import running  # noqa: E402
+from papers_figures import figure, plot  # noqa: E402
 from plots import gnuplot, lean, timeline  # noqa: E402
 
 
@@ -92,6 +93,19 @@ class Gnuplot(running.InFolder):
         with unittest.mock.patch.dict(os.environ, PATH=str(self.folder)), \
                 self.assertRaisesRegex(gnuplot.Failed, "gnuplot is not installed .*apt-get install gnuplot-nox"):
             gnuplot.draw(["plot x"], self.picture)
+
+    def test_figures_of_many_curves(self):
+        """Kinds of contestants have panels of their own, with the same axis."""
+        kinds = {f"{kind}, degree {degree}" for kind, degrees in (("RDMA", 4), ("send/receive", 4), ("model", 2)) for degree in range(degrees)}
+        curves = [(name, ()) for name in sorted(kinds)]
+        self.assertEqual(plot.kinds_of(curves[:plot.MOST_CURVES]), [("", curves[:plot.MOST_CURVES])])
+        found = plot.kinds_of(curves)
+        self.assertEqual([name for name, _ in found], ["RDMA, model", "send/receive"])
+        self.assertEqual(sorted(one for _, some in found for one in some), curves)
+        self.assertLessEqual(max(len(some) for _, some in found), plot.MOST_CURVES)
+        rows = [figure.Row(name, (("ranks", ranks),), 10.0 * number * ranks, "us", 1, 1000, 1) for number, name in enumerate(sorted(kinds), 1) for ranks in (2, 4)]
+        told = "\n".join(plot.script(figure.Figure("P1.1", "made up", "nowhere", (), "ranks"), figure.Results(rows)))
+        self.assertEqual((told.count('set title "RDMA, model"'), told.count('set title "send/receive"'), told.count("set yrange [0:420]")), (1, 1, 2), told)
 
     def test_a_timeline_of_several_hosts(self):
         """Ranks of a host stand together, with its name; the axis is above them."""
