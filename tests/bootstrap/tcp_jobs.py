@@ -101,13 +101,17 @@ class Meeting(Case):
     """How ranks meet, and what they are told where they do not."""
 
     def test_as_torchrun(self):
-        """Whose agent listens at MASTER_PORT."""
-        with Job(4, RANKS, TORCHELASTIC_USE_AGENT_STORE="True", MASTER_ADDR="localhost") as job, socket.socket(socket.AF_INET) as agent:
-            agent.bind(("127.0.0.1", int(job.variables["MASTER_PORT"])))
-            agent.listen()
-            for rank in range(4):
-                job.start(rank, LOCAL_RANK=str(rank), LOCAL_WORLD_SIZE="4", GROUP_RANK="0")
-            self.all_right(job)
+        """All that it sets, for two groups of two ranks; its agent listens at MASTER_PORT, or says that it does not."""
+        for agent_listens in (True, False):
+            with self.subTest(agent_listens=agent_listens), Job(4, RANKS, MASTER_ADDR="localhost") as job, socket.socket(socket.AF_INET) as agent:
+                if agent_listens:
+                    agent.bind(("127.0.0.1", int(job.variables["MASTER_PORT"])))
+                    agent.listen()
+                for rank in random.sample(range(4), 4):
+                    job.start(rank, LOCAL_RANK=str(rank % 2), GROUP_RANK=str(rank // 2), ROLE_RANK=str(rank), ROLE_NAME="default", LOCAL_WORLD_SIZE="2", GROUP_WORLD_SIZE="2",
+                              ROLE_WORLD_SIZE="4", TORCHELASTIC_RESTART_COUNT="0", TORCHELASTIC_MAX_RESTARTS="0", TORCHELASTIC_RUN_ID="none",
+                              TORCHELASTIC_USE_AGENT_STORE=str(agent_listens), TORCH_NCCL_ASYNC_ERROR_HANDLING="1", OMP_NUM_THREADS="1")
+                self.all_right(job)
 
     def test_without_hosts_file(self):
         """As in small containers, where the resolver does not know this host."""
