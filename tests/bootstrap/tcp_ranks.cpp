@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a job without a launcher: several communicators, a sum of each. "says": says when it begins.
-// "kills": rank 1 ends by a signal between two communicators.
+// A rank of a job without a launcher: several communicators, a sum of each. Usage: tcp_ranks [WHAT [HOSTS]],
+// where "says" says when it begins, and "kills" ends rank 1 by a signal between two communicators; there are
+// ranks on so many HOSTS (1).
 #include <csignal>
 #include <cstdio>
 #include <exception>
@@ -29,6 +30,7 @@ void compare(Communicator& comm) {
 
 int main(int count, char** words) {
   const std::string_view what = count > 1 ? words[1] : "";
+  const std::string hosts = count > 2 ? words[2] : "1";
   try {
     if (what == "says") {
       std::puts("begins");
@@ -36,8 +38,8 @@ int main(int count, char** words) {
     }
     chorale::communicator<> first;
     compare(first);
-    if (first.hosts().count() != 1 || first.is_singleton())
-      throw std::runtime_error("not the ranks of one host");
+    if (std::to_string(first.hosts().count()) != hosts || first.is_singleton())
+      throw std::runtime_error("the ranks are not those of so many hosts: " + hosts);
     if (what == "kills" && first.rank() == 1) ::raise(SIGKILL);
     chorale::communicator<chorale::transport::ud> second;
     compare(second);

@@ -104,9 +104,11 @@ def papers_steps(build):
 
 
 def cluster_steps(build):
-    """The session of the guide on two hosts (tools/rxe-lab --hosts 2)."""
-    yield Step("session on two hosts", [str(ROOT / "tools/lab/session.py"), "replay", str(build), str(build / "meson-logs/rxe/session")],
-               limit=2400, show=True)
+    """Two hosts (tools/rxe-lab --hosts 2): ranks that meet at an address, and the guide's session."""
+    yield Step("ranks on two hosts, no launcher", [str(ROOT / "tools/lab/meeting.py"), str(build / "tests/bootstrap/tcp_ranks")], limit=1500, show=True)
+    for page in "without-launcher", "cluster":
+        yield Step(f"session on two hosts, {page}", [str(ROOT / "tools/lab/session.py"), "replay", str(build), str(build / "meson-logs/rxe/session"), page],
+                   limit=2400, show=True)
 
 
 def wires():

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The session on two hosts of docs/guide/cluster.md: what the page says is what runs.
+"""The sessions on two hosts of pages of the guide: what the pages say is what runs.
 
-session.py prepare BUILD FOLDER    on this machine: writes the page's files there, and compiles them as the page does
-session.py replay BUILD FOLDER     in the lab, on node1: installs Chorale on each host, and replays the page's terminals
+session.py prepare BUILD FOLDER        on this machine: writes the pages' files there, and compiles them as the pages do
+session.py replay BUILD FOLDER PAGE    in the lab, on node1: installs Chorale on each host, and replays the terminals of a page, such as cluster
 """
 import json
 import os
@@ -20,7 +20,7 @@ import installation  # noqa: E402
 import page as pages  # noqa: E402
 import page_test  # noqa: E402
 
-PAGE = ROOT / "docs/guide/cluster.md"
+PAGES = {name: ROOT / f"docs/guide/{name}.md" for name in ("cluster", "without-launcher")}
 NEED = "two hosts"
 HOSTS = ("node1", "node2")
 # The lab's processors are emulated.
@@ -28,7 +28,7 @@ page_test.SECONDS = 1200
 
 
 def prepare(build, folder):
-    """An installation made of links to the build, which all hosts see, and the page's programs."""
+    """An installation made of links to the build, which all hosts see, and the pages' programs."""
     folder.mkdir(parents=True)
     options = {option["name"]: option["value"] for option in json.loads((build / "meson-info/intro-buildoptions.json").read_text(encoding="utf-8"))}
     environment, reason = installation.surroundings(build, options["prefix"], options["b_sanitize"], folder)
@@ -37,11 +37,13 @@ def prepare(build, folder):
         sys.exit(77)
     work = folder / "work"
     work.mkdir()
-    page = pages.read(PAGE, environment["PATH"])
-    for name, text in page.files.items():
-        (work / name).write_text(text, encoding="utf-8")
-    compiles = [command for commands in page.sessions for command in commands if command.text.startswith("c++ ")]
-    return page_test.replay(page, compiles, environment, work)
+    wrong = []
+    for page in (pages.read(path, environment["PATH"]) for path in PAGES.values()):
+        for name, text in page.files.items():
+            (work / name).write_text(text, encoding="utf-8")
+        compiles = [command for commands in page.sessions for command in commands if command.text.startswith("c++ ")]
+        wrong += page_test.replay(page, compiles, environment, work)
+    return wrong
 
 
 def install(folder):
@@ -52,21 +54,21 @@ def install(folder):
         subprocess.run(["ssh", host, script], check=True, stdin=subprocess.DEVNULL)
 
 
-def replay(folder):
-    """Mistakes of the session."""
+def replay(folder, path):
+    """Mistakes of the sessions of a page."""
     install(folder)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment = kept | {"PATH": f"{folder / 'commands'}:{kept['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-    sessions = pages.sessions_that_need(PAGE, NEED)
+    sessions = pages.sessions_that_need(path, NEED)
     if not sessions:
-        return [f"{PAGE.name} has no terminal that begins with '# Needs {NEED}'"]
-    page = pages.read(PAGE, environment["PATH"])
+        return [f"{path.name} has no terminal that begins with '# Needs {NEED}'"]
+    page = pages.read(path, environment["PATH"])
     return [mistake for commands in sessions for mistake in page_test.replay(page, commands, environment, folder / "work")]
 
 
 def main():
     what, build, folder = sys.argv[1], pathlib.Path(sys.argv[2]), pathlib.Path(sys.argv[3])
-    wrong = prepare(build, folder) if what == "prepare" else replay(folder)
+    wrong = prepare(build, folder) if what == "prepare" else replay(folder, PAGES[sys.argv[4]])
     if wrong:
         sys.exit("\n".join(wrong))
 
