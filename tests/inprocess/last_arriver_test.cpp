@@ -8,8 +8,6 @@
 #include <span>
 #include <stdexcept>
 #include <string>
-#include <sys/mman.h>
-#include <unistd.h>
 #include <vector>
 
 #include <chorale/algorithm/allgather/last_arriver.hpp>
@@ -24,6 +22,7 @@
 
 #include "../support/collectives/checks.hpp"
 #include "ranks.hpp"
+#include "slots.hpp"
 
 using namespace inprocess;
 using namespace collectives;
@@ -36,23 +35,6 @@ using meeting = chorale::communicator<chorale::transport::rc, chorale::barrier::
                                       chorale::broadcast::last_arriver, chorale::allreduce::last_arriver,
                                       chorale::allgather::last_arriver, chorale::alltoall::last_arriver,
                                       chorale::reduce_scatter::last_arriver>;
-
-/// True if ranks share no slots here: in virtual time, and where the system, or QEMU in its place, does not
-/// map memory a second time.
-bool left_out_without_slots() {
-  if (support::left_out_in_virtual_time("its ranks share no slots")) return true;
-  const auto bytes = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  REQUIRE(memory != MAP_FAILED);
-  void* const twin = mremap(memory, 0, bytes, MREMAP_MAYMOVE);
-  munmap(memory, bytes);
-  if (twin != MAP_FAILED) {
-    munmap(twin, bytes);
-    return false;
-  }
-  WARN("left out: memory cannot be mapped a second time here");
-  return true;
-}
 
 /// The alltoall that passes only addresses through slots.
 using reading_blocks = chorale::communicator<chorale::transport::rc, chorale::alltoall::last_arriver_reads>;

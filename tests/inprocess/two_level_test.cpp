@@ -9,6 +9,7 @@
 #include "../support/collectives/checks.hpp"
 #include "beside_adapter.hpp"
 #include "ranks.hpp"
+#include "slots.hpp"
 
 using namespace inprocess;
 using namespace collectives;
@@ -106,7 +107,7 @@ TEST_CASE("between places only their leaders talk to each other", "[two_level]")
 }
 
 TEST_CASE("ranks of a place share slots whatever is between places", "[two_level]") {
-  if (left_out_in_virtual_time("it has no soft0")) return;
+  if (left_out_without_slots()) return;
   using meeting = chorale::communicator<chorale::transport::rc,
                                         barrier::two_level<barrier::last_arriver, barrier::dissemination>>;
   run_beside_adapter<meeting>(5, with_places("3,2"), [](meeting& comm) {
