@@ -120,7 +120,7 @@ def ugly(site):
 
 
 # What is asked for, and what has to be the first hit.
-FIRST = {"allreduce": ("calls/allreduce.html", "reference/namespacechorale_1_1allreduce.html"), "window<T>": ("calls/window.html", "reference/classchorale_1_1window.html"),
+FIRST = {"allreduce": ("calls/allreduce.html", "reference/namespacechorale_1_1allreduce.html"), "window<T>": ("reference/classchorale_1_1window.html",),
          "chorale::request": ("reference/classchorale_1_1request.html",), "put_notify": ("reference/classchorale_1_1window.html",), "soft0": ("soft0.html",),
          "install": ("guide/start.html#install",), "first program": ("guide/start.html#a-first-program",), "MPI_Allreduce": ("guide/from-mpi.html",),
          "torchrun": ("guide/without-launcher.html#by-torchrun",), "peer_lost": ("guide/errors.html#peer_lost-peer-lost",), "errors": ("guide/errors.html",),
