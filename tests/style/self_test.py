@@ -263,13 +263,14 @@ class Architecture(Tree):
     FILES = {"include/chorale/core/error.hpp": "", "lib/verbs/device.cpp": "#include <chorale/core/error.hpp>\n",
              "lib/soft/ring.cpp": '#include "../verbs/device.cpp"\n#include <chorale/core/error.hpp>\n', "docs/architecture.md": "`core`, `verbs`, `soft`"}
 
-    def shows(self, nodes, edges, more, *others):
-        picture = "".join(f'<g id="n" class="node">\n<title>{node}</title>\n' for node in nodes.split())
+    def shows(self, nodes, edges, more, *others, width=420):
+        picture = f'<svg width="{width}pt">\n' + "".join(f'<g id="n" class="node">\n<title>{node}</title>\n' for node in nodes.split())
         picture += "".join(f'<g id="e" class="edge">\n<title>{edge.replace("->", "&#45;&gt;")}</title>\n' for edge in edges.split())
         self.finds(architecture.offences, {**self.FILES, **more, "docs/architecture.svg": picture}, *others)
 
     def test_pictures(self):
         self.shows("core verbs soft", "verbs->core soft->verbs", {})
+        self.shows("core verbs soft", "verbs->core soft->verbs", {}, "docs/architecture.svg: 421 points wide", "draw it anew", width=421)
         self.shows("core verbs soft", "verbs->core soft->verbs", {"docs/architecture.md": "`core`, `soft`"}, "docs/architecture.md: does not name the room verbs")
         self.shows("core soft attic", "verbs->core soft->core", {}, *("docs/architecture.svg: " + what for what in (
             "the room verbs is missing", "there is no room attic", "an arrow is missing: soft -> verbs", "there is an arrow too many: soft -> core")), "draw it anew")

@@ -107,6 +107,7 @@ class Gnuplot(running.InFolder):
         told = "\n".join(plot.script(figure.Figure("P1.1", "made up", "nowhere", (), "ranks"), figure.Results(rows)))
         self.assertEqual((told.count('set title "RDMA, model"'), told.count('set title "send/receive"'), told.count("set yrange [0:420]")), (1, 1, 2), told)
 
+    @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_a_timeline_of_several_hosts(self):
         """Ranks of a host stand together, with its name; the axis is above them."""
         work = [{"name": "copy", "cat": "work", "ph": "X", "ts": 10 + rank, "dur": 1, "pid": rank, "tid": 0} for rank in range(6)]
