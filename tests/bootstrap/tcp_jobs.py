@@ -15,6 +15,9 @@ import sys
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
+from running import Running  # noqa: E402
+
 RANKS = COLLECTIVES = ""
 LIMIT = 300
 
@@ -39,11 +42,12 @@ def environment(**more):
             **more}
 
 
-class Job:
+class Job(Running):
     """Its ranks, which end with it."""
 
     def __init__(self, size, *words, **more):
-        self.words, self.size, self.ranks = [str(word) for word in words], size, []
+        super().__init__(LIMIT)
+        self.words, self.size = [str(word) for word in words], size
         self.variables = environment(**{"MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(free_port()), **more})
 
     def start(self, rank, **more):
@@ -56,18 +60,6 @@ class Job:
         for rank in random.sample(range(self.size), self.size):
             self.start(rank)
         return self
-
-    def ends(self):
-        """(exit status, output) of each, in the order in which they were started."""
-        return [(one.communicate(timeout=LIMIT)[0], one.returncode)[::-1] for one in self.ranks]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for one in self.ranks:
-            one.kill()
-            one.communicate()
 
 
 class Case(unittest.TestCase):

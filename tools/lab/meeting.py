@@ -4,6 +4,7 @@
 
 RANKS is the program tests/bootstrap/tcp_ranks.cpp, which compares sums of several communicators; both machines have it at the same place.
 """
+import pathlib
 import secrets
 import shlex
 import subprocess
@@ -11,16 +12,19 @@ import sys
 import time
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
+from running import Running  # noqa: E402
+
 RANKS = ""
 HOSTS = ("node1", "node2")
 LIMIT = 600  # the processors are emulated
 
 
-class Job:
+class Job(Running):
     """Its ranks, of which each is started by itself on a machine; they end with it."""
 
     def __init__(self, size, **more):
-        self.ranks = []
+        super().__init__(LIMIT)
         self.variables = {"CHORALE_BOOTSTRAP": "tcp", "WORLD_SIZE": str(size), "MASTER_ADDR": HOSTS[0], "MASTER_PORT": "29500", "CHORALE_DEADLINE_MS": "300000",
                           "CHORALE_TCP_SECRET": secrets.token_hex(16), **more}
 
@@ -31,18 +35,6 @@ class Job:
                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         self.ranks[-1].stdin.write(shlex.join(words) + "\n")
         self.ranks[-1].stdin.flush()
-
-    def ends(self):
-        """(exit status, output) of each, in the order in which they were started."""
-        return [(one.communicate(timeout=LIMIT)[0], one.returncode)[::-1] for one in self.ranks]
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        for one in self.ranks:
-            one.kill()
-            one.communicate()
 
 
 class Meeting(unittest.TestCase):
