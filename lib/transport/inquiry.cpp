@@ -117,7 +117,7 @@ void inquiry::take_departure_answer(int from, std::span<const std::byte> body) {
   const auto about = parse<departure>(body);
   if (!about || about->rank < 0 || about->rank >= group_->size() || about->rank == from)
     return channel_->refuse();
-  lives_->note_reported(about->rank, about->has_left == 1);
+  lives_->note_reported(from, about->rank, about->has_left == 1);
 }
 
 void inquiry::take_question(int from, std::span<const std::byte> body) {

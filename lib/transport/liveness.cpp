@@ -9,14 +9,13 @@
 #include <chorale/transport/liveness.hpp>
 
 #include "membership.hpp"
+#include "witness_round.hpp"
 
 namespace chorale::transport {
 namespace {
 
 /// Number of processes of this host that are checked each time.
 constexpr int processes_at_once = 8;
-/// Ranks to ask at a time about a dead rank: few, since in a large group all others ask.
-constexpr int witnesses_at_once = 3;
 
 }  // namespace
 
@@ -49,13 +48,12 @@ void liveness::leave(int peer) noexcept {
   detector_.leave(peer);
 }
 
-void liveness::note_reported(int peer, bool has_left) noexcept {
+void liveness::note_reported(int from, int peer, bool has_left) noexcept {
   const std::lock_guard hold{channel_->lock()};
   if (!detector_.is_dead(peer)) return;
-  if (has_left)
-    detector_.leave(peer);
-  else
-    detector_.deny_farewell(peer);
+  if (has_left) return detector_.leave(peer);
+  for (witness_round& asked : witness_rounds_)
+    if (asked.peer() == peer) asked.deny(from);
 }
 
 std::vector<int> liveness::dead() {
@@ -176,17 +174,19 @@ std::vector<int> liveness::whom_to_ask(int awaited, bool asks_others) {
   return asked;
 }
 
-std::vector<int> liveness::witnesses(int awaited) {
-  std::vector<int> all;
-  const auto add = [&](int peer) {
-    if (peer != group_->rank() && !is_gone(peer)) all.push_back(peer);
-  };
-  if (awaited >= 0) add(awaited);
-  for (int i = 0; i < witnesses_at_once; ++i) {
-    const int next = static_cast<int>(next_witness_++ % static_cast<unsigned>(group_->size()));
-    if (next != awaited) add(next);
-  }
-  return all;
+std::vector<int> liveness::witnesses(int dead, int awaited) {
+  const std::lock_guard hold{channel_->lock()};
+  auto asked = std::find_if(witness_rounds_.begin(), witness_rounds_.end(),
+                            [dead](const witness_round& r) { return r.peer() == dead; });
+  if (asked == witness_rounds_.end())
+    asked = witness_rounds_.emplace(asked, dead, group_->rank(), group_->size());
+  std::vector<int> ranks = asked->next([this](int peer) { return detector_.is_gone(peer); });
+  if (ranks.empty())
+    detector_.deny_farewell(dead);
+  else if (awaited >= 0 && !detector_.is_gone(awaited) &&
+           std::find(ranks.begin(), ranks.end(), awaited) == ranks.end())
+    ranks.push_back(awaited);
+  return ranks;
 }
 
 }  // namespace chorale::transport

@@ -82,7 +82,7 @@ void watchdog::probe(const watched_wait& w, bool asks_others) {
   }
   lives_->check_some(peer);
   for (const int dead : lives_->dead())
-    for (const int witness : lives_->witnesses(peer)) asks_->ask_about(dead, witness);
+    for (const int witness : lives_->witnesses(dead, peer)) asks_->ask_about(dead, witness);
   for (const int other : lives_->whom_to_ask(peer, asks_others)) asks_->ask(other, w.call());
 }
 

@@ -14,6 +14,7 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
@@ -316,6 +317,38 @@ TEST_CASE("If one rank registers memory for each message, all ranks copy up to l
     });
     CHECK((registered != 0) == keeps);
   }
+}
+
+TEST_CASE("A rank whose farewell only one other has heard is not taken for dead", "[faults]") {
+  constexpr int ranks = 12;
+  constexpr int leaver = 1;
+  constexpr int hears = 10;
+  constexpr int late = 11;
+  // The root acknowledges what the leaver has sent, and a few microseconds later hears nothing.
+  const auto from = GENERATE(range(0, 20)) * 1us;
+  CAPTURE(from.count());
+  auto one_host = support::test_machine(ranks);
+  one_host.ranks_per_host = ranks;
+  one_host.host.cores = ranks;
+  sim::run_options options;
+  for (int r = 0; r < ranks; ++r)
+    if (r != leaver && r != hears)
+      options.wrong.deafnesses.push_back({r, sim::instant{r == 0 ? 150ms + from : 100ms}, 300ms});
+  int arrived = 0;
+  sim::run(
+      ranks, one_host,
+      [&](sim::group& g) {
+        chorale::communicator<chorale::transport::ud, chorale::gather::flat> comm{g, {}};
+        if (comm.rank() == late) sim::compute(2s);
+        std::vector<int> all(comm.rank() == 0 ? ranks : 0);
+        comm.gather(comm.rank(), all, chorale::root{0});
+        for (int r = 0; r < static_cast<int>(all.size()); ++r)
+          arrived += all[static_cast<std::size_t>(r)] == r;
+        // The others stay to be asked.
+        sim::compute(comm.rank() == leaver ? 150ms : 3s);
+      },
+      options);
+  CHECK(arrived == ranks);
 }
 
 TEMPLATE_TEST_CASE("A rank that is kept from leaving for long reports it", "[faults]", chorale::transport::ud,

@@ -233,7 +233,7 @@ TEST_CASE("a dead rank ends every wait, later if the wait is not for it", "[live
   CHECK(s.verdict_on(for_another).what == outcome::keep_waiting);
   s.pass(failure_detector::farewell);
   CHECK(s.verdict_on(for_another).what == outcome::keep_waiting);
-  SECTION("another rank has no farewell either") {
+  SECTION("no other rank has a farewell either") {
     s.detector.deny_farewell(1);
   }
   SECTION("no rank answers") {

@@ -30,8 +30,8 @@ class failure_detector {
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
   /// The death of a peer ends a wait for another peer only after this time, since a farewell of the dead peer
-  /// may be in flight; and not before a living rank has said that it has no such farewell either, or
-  /// `limits::silence` is over.
+  /// may be in flight; and not before all living ranks have said that they have no such farewell
+  /// either, or `limits::silence` is over.
   static constexpr std::chrono::milliseconds farewell{500};
   /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
   static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
@@ -59,7 +59,7 @@ class failure_detector {
   void see_running(int peer) noexcept { at(peer).seen = attended_; }
   /// `peer` is dead: its process is gone.
   void die(int peer) noexcept;
-  /// Another rank has no farewell of `peer` either.
+  /// No living rank has a farewell of `peer`.
   void deny_farewell(int peer) noexcept { at(peer).is_denied = true; }
 
   // What is known.
@@ -125,7 +125,7 @@ class failure_detector {
     std::optional<duration> died;
     std::optional<duration> seen;  ///< when its process was last seen running
     bool was_heard = false;
-    bool is_denied = false;  ///< another rank has said that it has no farewell of this peer
+    bool is_denied = false;  ///< all living ranks have said that they have no farewell of this peer
   };
   [[nodiscard]] const peer_state& at(int peer) const noexcept {
     return peers_[static_cast<std::size_t>(peer)];

@@ -13,6 +13,7 @@
 namespace chorale::transport {
 
 class membership;
+class witness_round;
 
 /// The failure detector of a rank with its inputs: the clock, datagrams as signs of life, and the processes
 /// of this host. docs/liveness.md says what counts as alive. Used on the rank's own thread.
@@ -33,9 +34,9 @@ class liveness {
   void expect_answer(int peer);
   /// `peer` has said on its connection that it ends its communicator.
   void leave(int peer) noexcept;
-  /// Another rank says that `peer`, whose process is gone, has left before, or that it has no farewell of it
+  /// `from` says that `peer`, whose process is gone, has left before, or that `from` has no farewell of it
   /// either.
-  void note_reported(int peer, bool has_left) noexcept;
+  void note_reported(int from, int peer, bool has_left) noexcept;
   /// `peer` has said by datagram that it ends its communicator: it no longer reads datagrams, either.
   void take_farewell(int peer) noexcept;
 
@@ -75,8 +76,8 @@ class liveness {
   /// Ranks to ask for a sign of life besides `awaited`: those that owe an answer and, if `asks_others`, the
   /// next rank round-robin.
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);
-  /// Living ranks, `awaited` among them, to ask whether others have left.
-  [[nodiscard]] std::vector<int> witnesses(int awaited);
+  /// Living ranks, `awaited` among them, to ask whether `dead` had left before.
+  [[nodiscard]] std::vector<int> witnesses(int dead, int awaited);
 
  private:
   [[nodiscard]] std::vector<int> silent_suspects();
@@ -87,7 +88,7 @@ class liveness {
   std::vector<bool> closed_;   ///< ranks that no longer listen
   std::size_t next_neighbour_ = 0;
   unsigned next_asked_ = 0;
-  unsigned next_witness_ = 0;
+  std::vector<witness_round> witness_rounds_;  ///< one for each dead rank about which others are asked
 };
 
 }  // namespace chorale::transport
