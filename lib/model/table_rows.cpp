@@ -17,7 +17,10 @@ std::vector<measurement> measurements_of(std::string_view rows) {
     words.exceptions(std::ios::badbit);
     std::string operation;
     measurement m;
-    if (!(words >> operation >> m.transport >> m.ranks >> m.crowded >> m.bytes)) continue;
+    if (!(words >> operation >> m.transport >> m.ranks)) continue;
+    if (words.peek() == '/') words.ignore() >> m.places;
+    if (words.peek() == '/') words.ignore() >> m.largest;
+    if (!(words >> m.crowded >> m.bytes)) continue;
     m.what = operation_named(operation);
     while (words >> m.algorithm >> m.microseconds) {
       // "degree_k<15,flat>" is "degree_k<15, flat>" as a type is written.

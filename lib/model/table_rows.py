@@ -21,9 +21,10 @@ TAIL = """)";
 
 
 def line(row):
-    """operation transport ranks crowded bytes {algorithm microseconds}..., without spaces in names."""
+    """operation transport ranks[/places/largest] crowded bytes {algorithm microseconds}..., without spaces in names."""
+    group = "/".join(str(row[of]) for of in ("ranks", "places", "largest") if of in row)
     times = (word for name, time in row["microseconds"].items() for word in (name.replace(", ", ","), time))
-    return " ".join(str(word) for word in (row["operation"], row["transport"], row["ranks"], int(row["crowded"]), row["bytes"], *times))
+    return " ".join(str(word) for word in (row["operation"], row["transport"], group, int(row["crowded"]), row["bytes"], *times))
 
 
 def main():

@@ -33,6 +33,15 @@ std::uint64_t mix(std::uint64_t h, std::string_view text) {
   return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
 }
 
+bool has_levels(const measurement& m) noexcept {
+  return m.places > 1 && m.largest > 1;
+}
+
+bool is_of_same_group(const measurement& a, const measurement& b) noexcept {
+  return a.what == b.what && a.transport == b.transport && a.crowded == b.crowded && a.ranks == b.ranks &&
+         a.places == b.places && a.largest == b.largest;
+}
+
 /// One rule for each size; equal neighbours are then merged. The border between two sizes is their geometric
 /// mean.
 std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
@@ -62,23 +71,28 @@ tuning_table::tuning_table(std::vector<measurement> rows, std::string origin)
   for (const auto& r : rows_) {
     fingerprint_ = mix(fingerprint_, r.transport);
     fingerprint_ = mix(fingerprint_, r.algorithm);
-    fingerprint_ = mix(fingerprint_, fmt::format("{} {} {} {} {}", static_cast<int>(r.what), r.ranks,
-                                                 r.crowded, r.bytes, r.microseconds));
+    fingerprint_ = mix(fingerprint_, fmt::format("{} {} {} {} {} {} {}", static_cast<int>(r.what), r.ranks,
+                                                 r.crowded, r.bytes, r.microseconds, r.places, r.largest));
   }
 }
 
-int tuning_table::nearest_ranks(const situation& s, std::string_view transport) const {
-  int nearest = 0;
-  double distance = 1.01;  // a factor of two, in powers of two
+/// A measurement on the group that is nearest to that of the situation; null if none is near.
+const measurement* tuning_table::nearest(const situation& s, std::string_view transport) const {
+  const auto powers = [](int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); };
+  constexpr double twice = 1.01;
+  const measurement* found = nullptr;
+  double least = 0;
   for (const auto& r : rows_) {
-    if (r.what != s.what || r.transport != transport || r.crowded != s.crowded) continue;
-    const double d = std::abs(std::log2(static_cast<double>(r.ranks) / s.ranks));
-    if (d < distance) {
-      distance = d;
-      nearest = r.ranks;
-    }
+    if (r.what != s.what || r.transport != transport || r.crowded != s.crowded ||
+        has_levels(r) != s.has_levels())
+      continue;
+    const double places = s.has_levels() ? powers(r.places, s.places) : 0;
+    const double ranks = s.has_levels() ? powers(r.largest, s.largest) : powers(r.ranks, s.ranks);
+    if (places >= twice || ranks >= twice || (found != nullptr && places + ranks >= least)) continue;
+    found = &r;
+    least = places + ranks;
   }
-  return nearest;
+  return found;
 }
 
 /// The measurements for a situation, by size, and their source.
@@ -88,18 +102,28 @@ struct tuning_table::known {
 };
 
 tuning_table::known tuning_table::about(const situation& s, std::span<const std::string> algorithms) const {
+  known found = about_like(s, algorithms);
+  if (!found.by_size.empty() || !s.has_levels()) return found;
+  situation flat = s;
+  flat.places = flat.largest = 1;
+  return about_like(flat, algorithms);
+}
+
+/// The same, only of groups that have levels if that of `s` has.
+tuning_table::known tuning_table::about_like(const situation& s,
+                                             std::span<const std::string> algorithms) const {
   known found;
   for (const std::string_view transport : {s.transport, std::string_view{"rc"}}) {
-    const int ranks = nearest_ranks(s, transport);
-    if (ranks == 0) continue;
+    const measurement* const like = nearest(s, transport);
+    if (like == nullptr) continue;
     for (const auto& r : rows_) {
-      if (r.what != s.what || r.transport != transport || r.crowded != s.crowded || r.ranks != ranks)
-        continue;
+      if (!is_of_same_group(r, *like)) continue;
       const auto at = std::find(algorithms.begin(), algorithms.end(), r.algorithm);
       if (at != algorithms.end())
         found.by_size[r.bytes].push_back({static_cast<int>(at - algorithms.begin()), r.microseconds});
     }
-    found.source = fmt::format("measured on {} ranks over {}{}, {}", ranks, transport,
+    found.source = fmt::format("measured on {} ranks{} over {}{}, {}", like->ranks,
+                               has_levels(*like) ? fmt::format(" in {} places", like->places) : "", transport,
                                s.crowded ? " that share cores" : "", origin_);
     if (!found.by_size.empty()) break;
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tuning tables as JSON: {"tuning": [{"operation": "allreduce", "transport": "rc", "ranks": 4, "crowded":
-// true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}
+// true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}; of a group that has
+// several places, of which one has several ranks, also "places": 2, "largest": 3.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -44,6 +45,7 @@ class table_row {
     if (found == row_.end()) refuse(fmt::format("has no \"{}\"", name));
     return *found;
   }
+  [[nodiscard]] bool has(const char* name) const { return row_.contains(name); }
   [[nodiscard]] std::string text(const char* name) const {
     const auto& value = field(name);
     if (!value.is_string()) refuse_value(name, value, "a text");
@@ -82,6 +84,10 @@ void read_row(const table_row& row, std::vector<measurement>& rows) {
     row.refuse(fmt::format("names the operation '{}', which does not exist", printable(operation_name, 64)));
   m.transport = row.text("transport");
   m.ranks = static_cast<int>(row.integer("ranks", 1, std::numeric_limits<int>::max()));
+  if (row.has("places") || row.has("largest")) {
+    m.places = static_cast<int>(row.integer("places", 1, static_cast<std::uint64_t>(m.ranks)));
+    m.largest = static_cast<int>(row.integer("largest", 1, static_cast<std::uint64_t>(m.ranks)));
+  }
   m.crowded = row.boolean("crowded");
   // Larger sizes are computed from it, so it must be far from overflow.
   m.bytes = static_cast<std::size_t>(row.integer("bytes", 0, std::uint64_t{1} << 48));

@@ -2,11 +2,17 @@
 // Algorithms of two levels, over soft0 within a place and another device between places.
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <ios>
 #include <string>
+#include <unistd.h>
+#include <utility>
 
 #include <chorale/chorale.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "../support/reads_json.hpp"
 #include "beside_adapter.hpp"
 #include "ranks.hpp"
 #include "slots.hpp"
@@ -40,6 +46,38 @@ using multi_object =
                           broadcast::multi_object<broadcast::last_arriver>,
                           allreduce::multi_object<allreduce::last_arriver, broadcast::last_arriver>>;
 
+/// A tuning table by which gathers and allreduces go by places if the group has some. Its file is removed
+/// with the object.
+struct by_places_file {
+  by_places_file() {
+    struct known {
+      const char* operation;
+      const char* by_places;
+      const char* flat;
+    };
+    std::ofstream out{name};
+    const char* between = R"({"tuning": [)";
+    for (const auto& [operation, by_places, flat] :
+         {known{"gather", "two_level<flat, flat>", "binomial"},
+          known{"allreduce", "multi_object<recursive_multiplying<4>, binomial>", "recursive_doubling"}})
+      for (const char* crowded : {"true", "false"})
+        for (const bool has_places : {true, false})
+          out << std::exchange(between, ", ") << R"({"operation": ")" << operation
+              << R"(", "transport": "rc", "ranks": 6, "crowded": )" << crowded
+              << (has_places ? R"(, "places": 2, "largest": 3)" : "") << R"(, "bytes": 8, "microseconds": {")"
+              << by_places << "\": " << (has_places ? 1 : 3) << ", \"" << flat << "\": 2}}";
+    out << "]}";
+  }
+  ~by_places_file() { std::filesystem::remove(name); }
+  std::filesystem::path name =
+      std::filesystem::temp_directory_path() / ("chorale-places-" + std::to_string(getpid()) + ".json");
+};
+
+/// Says that the order of operands does not matter, though it does, so that the result tells their order.
+struct claims_to_commute : multiply {
+  static constexpr bool commutes = true;
+};
+
 template <class Comm>
 void check_calls(Comm& comm) {
   std::uint64_t s = seed();
@@ -53,11 +91,14 @@ void check_calls(Comm& comm) {
       check_broadcast<std::byte>(comm, count, root, s, vary());
       check_reduce<triangle>(comm, count, root, multiply{}, s, vary());
       check_reduce<std::uint64_t>(comm, count, root, chorale::sum, s, vary());
+      check_gather<std::uint32_t>(comm, count, root, s, vary());
+      check_scatter<std::uint32_t>(comm, count, root, s, vary());
     }
     check_allreduce<triangle>(comm, count, multiply{}, s, vary());
     check_allreduce<std::uint64_t>(comm, count, chorale::sum, s, vary());
     for (const bool inclusive : {true, false})
       check_scan<triangle>(comm, count, multiply{}, inclusive, s, vary());
+    check_reduce_scatter<triangle>(comm, count, multiply{}, s, vary());
     check_allgather<std::uint32_t>(comm, count, s, vary());
     check_allgatherv<std::uint32_t>(comm, count, s, vary());
   }
@@ -80,6 +121,39 @@ TEST_CASE("algorithms of two levels compute their operations in any places", "[t
       run_beside_adapter<mapping>(size, c, [](mapping& comm) { check_calls(comm); });
       run_beside_adapter<multi_object>(size, c, [](multi_object& comm) { check_calls(comm); });
     }
+  }
+}
+
+TEST_CASE("the default goes by places where a table says so, and tries what goes by places", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0") || !support::reads_json()) return;
+  const by_places_file table;
+  for (const bool has_lanes : {true, false}) {
+    for (const auto policy : {chorale::trial_policy::off, chorale::trial_policy::all}) {
+      auto c = with_places("3,2");
+      c.near = has_lanes ? chorale::near_policy::automatic : chorale::near_policy::off;
+      c.tuning = table.name;
+      c.trials = policy;
+      run_beside_adapter(5, c, [&](chorale::communicator<>& comm) {
+        const auto why = comm.explain(chorale::operation::gather, 8);
+        expect(has_lanes == (why.find("two_level<flat, flat>: ") != std::string::npos), why);
+        expect(has_lanes == (why.find("measured on 6 ranks in 2 places over rc") != std::string::npos), why);
+        check_calls(comm);
+      });
+    }
+  }
+}
+
+TEST_CASE("the default keeps the order of operands in any places", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0") || !support::reads_json()) return;
+  const by_places_file table;
+  for (const char* places : {"2x3", "2x3c"}) {
+    auto c = with_places(places);
+    c.tuning = table.name;
+    run_beside_adapter(6, c, [&](chorale::communicator<>& comm) {
+      const auto why = comm.explain(chorale::operation::allreduce, 8);
+      expect(why.find("multi_object<recursive_multiplying<4>, binomial>: ") != std::string::npos, why);
+      check_allreduce<triangle>(comm, 7, claims_to_commute{}, seed());
+    });
   }
 }
 

@@ -97,6 +97,38 @@ TEST_CASE("measurements of a similar situation count, others do not", "[tuning]"
   CHECK(choose(2, false, "another") == "ring");
 }
 
+TEST_CASE("groups of several places have measurements of their own", "[tuning]") {
+  const auto row_of = [](std::string algorithm, double us, int places, int largest) {
+    measurement m = row(std::move(algorithm), 64, us, places * largest);
+    m.places = places;
+    m.largest = largest;
+    return m;
+  };
+  const tuning_table table{
+      {row("ring", 64, 1, 16), row("bruck", 64, 2, 16), row_of("ring", 2, 4, 4), row_of("bruck", 1, 4, 4),
+       row_of("bruck", 2, 16, 16), row_of("my_own", 1, 16, 16)},
+      "a test"};
+  const auto choose = [&](int ranks, int places, int largest) {
+    return chosen(table.rules({operation::allgather, "rc", ranks, false, false, places, largest}, names), 64);
+  };
+  CHECK(choose(16, 1, 16) == "ring");
+  CHECK(choose(16, 16, 1) == "ring");
+  CHECK(choose(16, 4, 4) == "bruck");
+  CHECK(choose(5, 2, 3) == "bruck");
+  CHECK(choose(64, 8, 8) == "bruck");
+  CHECK(choose(256, 16, 16) == "my_own");
+  CHECK(choose(2048, 32, 64) != "my_own");
+  // Far from all groups with levels, those without count.
+  CHECK(choose(30, 2, 29) == "ring");
+  const auto why = [&](int ranks, int places, int largest) {
+    return table.rules({operation::allgather, "rc", ranks, false, false, places, largest}, names).front().why;
+  };
+  CHECK_THAT(why(5, 2, 3), Catch::Contains("measured on 16 ranks in 4 places over rc, a test"));
+  CHECK_THAT(why(16, 16, 1), Catch::Contains("measured on 16 ranks over rc, a test"));
+  const tuning_table others{{row_of("ring", 1, 4, 4)}, "a test"};
+  CHECK(others.fingerprint() != tuning_table{{row("ring", 64, 1, 16)}, "a test"}.fingerprint());
+}
+
 TEST_CASE("far from all measurements formulas decide", "[tuning]") {
   const tuning_table table{{row("bruck", 1 << 20, 1, 2), row("ring", 1 << 20, 2, 2)}, "a test"};
   const auto rules = table.rules({operation::allgather, "rc", 64, false}, names);
@@ -132,6 +164,14 @@ TEST_CASE("adapters have a built-in table of their own", "[tuning]") {
   CHECK(on(48, 8) == "bruck_k<4>");
   CHECK(on(1024, 8) == "bruck_k<8>");
   CHECK(on(8, 262144) == "direct");
+  const std::vector<std::string> barriers{"dissemination_k<3>", "multi_object<dissemination_k<3>>"};
+  const auto best_barrier = [&](int ranks, int places, int largest) {
+    const auto rules =
+        simulated->rules({operation::barrier, "rc", ranks, false, true, places, largest}, barriers);
+    return barriers[static_cast<std::size_t>(rules.front().algorithm)];
+  };
+  CHECK(best_barrier(4096, 64, 64) == "multi_object<dissemination_k<3>>");
+  CHECK(best_barrier(64, 64, 1) == "dissemination_k<3>");
   const std::vector<std::string> with_comma{"degree_k<15, flat>"};
   CHECK(std::ranges::any_of(simulated->rows(), [&](const auto& m) { return m.algorithm == with_comma[0]; }));
 }
@@ -245,6 +285,9 @@ TEST_CASE("an invalid field of a table is refused by name", "[tuning]") {
       {"4.5", "true", "1", "1", "\"ranks\": 4.5"},
       {"4294967298", "true", "1", "1", "\"ranks\": 4294967298"},
       {"\"4\"", "true", "1", "1", "\"ranks\": \"4\""},
+      {R"(4, "places": 5, "largest": 2)", "true", "1", "1", "\"places\": 5"},
+      {R"(4, "places": 2, "largest": 0)", "true", "1", "1", "\"largest\": 0"},
+      {R"(4, "places": 2)", "true", "1", "1", "has no \"largest\""},
       {"4", "1", "1", "1", "\"crowded\": 1"},
       {"4", "true", "-1", "1", "\"bytes\": -1"},
       {"4", "true", "0.5", "1", "\"bytes\": 0.5"},

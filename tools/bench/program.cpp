@@ -63,7 +63,8 @@ int measure_all(const program_options& o, const place& here, const place::known&
     const auto rows = measure_selected(o, done.about, all, everyone, hooks);
     done.rows = rows_of_result(rows);
     if (!o.table.empty() && speaks && count_wrong(done.rows) == 0)
-      write_tuning(o.table, rows, all.size(), is.crowded);
+      write_tuning(o.table, rows,
+                   {.ranks = all.size(), .crowded = is.crowded, .places = is.places, .largest = is.largest});
   }
   const int wrong = count_wrong(done.rows);
   if (wrong > 0 && speaks) chorale::say(stderr, "{}: {} results were WRONG\n", here.program, wrong);
@@ -149,8 +150,12 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
   if (!here.simulated && !can_write(o.outputs, here.program, all)) return 1;
   const auto& chosen = control.transport().chosen();
-  const place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
-                        control.transport().oversubscribed()};
+  place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
+                  control.transport().oversubscribed()};
+  if (control.transport().uses_lanes()) {
+    is.places = control.hosts().count();
+    is.largest = control.hosts().largest();
+  }
   facts about = say(is);
   sample_hooks hooks;
   if (here.prepare) here.prepare(control, about, hooks);

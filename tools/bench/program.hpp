@@ -35,6 +35,8 @@ struct place {
   struct known {
     std::string device;    ///< its name, and the reason for the choice
     bool crowded = false;  ///< ranks outnumber the cores of a host
+    int places = 1;        ///< as of a `model::situation`
+    int largest = 1;       ///< likewise
   };
   std::optional<known> is{};
   /// Time is virtual: the program has called check_files before starting the ranks, and facts about this host

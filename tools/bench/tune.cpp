@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tune.hpp"
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -54,6 +56,22 @@ std::string text_of(json table) {
   return text + "\n]\n}\n";
 }
 
+/// How rows name the group on which they were measured.
+json group_of(const chorale::model::situation& on) {
+  json group{{"ranks", on.ranks}, {"crowded", on.crowded}};
+  if (on.has_levels()) {
+    group["places"] = on.places;
+    group["largest"] = on.largest;
+  }
+  return group;
+}
+
+bool is_of(const json& entry, const json& group) {
+  constexpr std::array of_group{"ranks", "crowded", "places", "largest"};
+  return std::ranges::all_of(
+      of_group, [&](const char* name) { return entry.value(name, json{}) == group.value(name, json{}); });
+}
+
 }  // namespace
 
 void describe_tuning(const std::string& file, const facts& about) {
@@ -62,7 +80,9 @@ void describe_tuning(const std::string& file, const facts& about) {
   replace(file, text_of(std::move(table)));
 }
 
-void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded) {
+void write_tuning(const std::string& file, const std::vector<row>& rows,
+                  const chorale::model::situation& on) {
+  const json group = group_of(on);
   json table = read_table(file);
   std::set<std::pair<std::string, std::string>> measured;
   std::map<std::tuple<std::string, std::string, std::size_t>, json> fresh;
@@ -71,18 +91,17 @@ void write_tuning(const std::string& file, const std::vector<row>& rows, int ran
     if (r.algorithm == "standard") continue;
     measured.emplace(r.operation, r.transport);
     json& entry = fresh[{r.operation, r.transport, r.bytes}];
+    entry.update(group);
     entry["operation"] = r.operation;
     entry["transport"] = r.transport;
-    entry["ranks"] = ranks;
-    entry["crowded"] = crowded;
     entry["bytes"] = r.bytes;
-    entry["microseconds"][r.algorithm] = crowded ? r.wall : r.median;
+    entry["microseconds"][r.algorithm] = on.crowded ? r.wall : r.median;
   }
   json kept = json::array();
   for (const auto& entry : table["tuning"]) {
-    const bool replaced = entry.value("ranks", 0) == ranks && entry.value("crowded", false) == crowded &&
-                          measured.count({entry.value("operation", std::string{}),
-                                          entry.value("transport", std::string{})}) > 0;
+    const bool replaced =
+        is_of(entry, group) && measured.count({entry.value("operation", std::string{}),
+                                               entry.value("transport", std::string{})}) > 0;
     if (!replaced) kept.push_back(entry);
   }
   for (auto& [key, entry] : fresh) kept.push_back(std::move(entry));

@@ -5,16 +5,18 @@
 #include <string>
 #include <vector>
 
+#include <chorale/model/tuning.hpp>
+
 #include "loop.hpp"
 #include "output.hpp"
 
 namespace bench {
 
-/// Writes the measured rows into the table in `file`, in place of its rows for the same operation, transport,
-/// number of ranks and crowding; other rows stay. `crowded`: ranks share cores; then the time of a call
-/// includes the barrier before it.
+/// Writes the rows, measured on the ranks and places of `on`, into the table in `file`, in place of its rows
+/// for the same operation, transport, ranks, places and crowding; other rows stay. Where ranks share cores,
+/// the time of a call includes the barrier before it.
 /// @throws std::runtime_error naming the file if it cannot be read, understood or written.
-void write_tuning(const std::string& file, const std::vector<row>& rows, int ranks, bool crowded);
+void write_tuning(const std::string& file, const std::vector<row>& rows, const chorale::model::situation& on);
 
 /// Records in the table in `file` how it was made: its "about", which does not affect choices.
 /// @throws as write_tuning.

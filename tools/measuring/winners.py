@@ -5,20 +5,41 @@
   tools/measure winners lib/model/tables/hdr-64core.json --into docs/simulation.md   puts it between its two marks there
   tools/measure winners lib/model/tables/hdr-64core.json --check docs/simulation.md  exit status 1 if what is there is another
 """
+import argparse
 import json
 import pathlib
+import re
 import sys
 
-from measuring import options, pages, process
+from measuring import pages, process
 
 
 def add_options(parser):
     """Those of its own."""
     parser.add_argument("table", type=pathlib.Path)
-    parser.add_argument("--ranks", type=options.numbers, default="8,64,512,4096,16384,65536", help="the columns (default: %(default)s)")
+    parser.add_argument("--groups", type=groups, default="8,64,512,4096,16384,65536",
+                        help="the columns: numbers of ranks, or of places and ranks of each, as in 64x16 (default: %(default)s)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--into", type=pathlib.Path, metavar="FILE")
     what.add_argument("--check", type=pathlib.Path, metavar="FILE")
+
+
+def groups(text):
+    """Numbers of ranks, or of places and ranks of each, with commas between."""
+    found = text.split(",")
+    if not all(re.fullmatch("[1-9][0-9]*(x[1-9][0-9]*)?", one) for one in found):
+        raise argparse.ArgumentTypeError(f"takes numbers of ranks, or of places and ranks of each, with commas between, not {text}")
+    return found
+
+
+def group_of(row):
+    """The same of a row of the table."""
+    return f"{row['places']}x{row['largest']}" if "places" in row else str(row["ranks"])
+
+
+def title(group):
+    """1,024; 64 × 16."""
+    return " × ".join(f"{int(number):,}" for number in group.split("x"))
 
 
 def size_text(size):
@@ -31,12 +52,12 @@ def winners(table, columns):
     fastest = {}
     for row in table["tuning"]:
         times = row["microseconds"]
-        fastest[row["operation"], row["bytes"], row["ranks"]] = min(sorted(times), key=times.get)
+        fastest[row["operation"], row["bytes"], group_of(row)] = min(sorted(times), key=times.get)
     operations = list(dict.fromkeys(row["operation"] for row in table["tuning"]))
-    lines = [pages.head("operation", "size", *(f"{ranks:,}" for ranks in columns), words=2 + len(columns))]
+    lines = [pages.head("operation", "size", *map(title, columns), words=2 + len(columns))]
     for operation in operations:
         for size in sorted({bytes_ for name, bytes_, _ in fastest if name == operation}):
-            cells = [fastest.get((operation, size, ranks)) for ranks in columns]
+            cells = [fastest.get((operation, size, group)) for group in columns]
             lines.append(pages.cells(operation, size_text(size) if size else "", *(f"`{cell}`" if cell else "" for cell in cells)))
     return "\n".join(lines) + "\n"
 
@@ -44,7 +65,7 @@ def winners(table, columns):
 def run(chosen):
     """Prints, replaces or compares. @returns the exit status"""
     try:
-        made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), chosen.ranks)
+        made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), chosen.groups)
     except (ValueError, KeyError) as e:
         raise process.Refused(f"{chosen.table} is no table to choose by: {e}") from e
     if chosen.into:

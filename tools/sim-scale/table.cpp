@@ -161,7 +161,6 @@ void print_winners(const table& all) {
 
 /// Writes the table, one number of ranks at a time.
 void write_tuning(const options& wanted, const table& all, const chorale::simulation::machine& on) {
-  const bool crowded = on.ranks_per_host > on.host.cores;
   std::map<int, std::vector<bench::row>> rows;
   for (const auto& [where, by] : all) {
     const auto& [what, ranks, bytes] = where;
@@ -175,7 +174,14 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
       rows[ranks].push_back(std::move(one));
     }
   }
-  for (const auto& [ranks, some] : rows) bench::write_tuning(wanted.table, some, ranks, crowded);
+  for (const auto& [ranks, some] : rows) {
+    chorale::model::situation where{.ranks = ranks, .crowded = on.ranks_per_host > on.host.cores};
+    if (on.near) {
+      where.places = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
+      where.largest = std::min(ranks, on.ranks_per_host);
+    }
+    bench::write_tuning(wanted.table, some, where);
+  }
   bench::describe_tuning(
       wanted.table,
       {{"made by", wanted.command},

@@ -52,6 +52,13 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
   return mine.size();
 }
 
+/// Whether an algorithm goes by places.
+template <class Algorithm>
+inline constexpr bool goes_by_places = false;
+template <class Algorithm>
+requires requires { Algorithm::goes_by_places; }
+inline constexpr bool goes_by_places<Algorithm> = Algorithm::goes_by_places;
+
 /// Whether this argument permits algorithms to be exchanged without changing the bits of the result.
 template <class Argument>
 constexpr bool keeps_bits(const Argument&) noexcept {
@@ -66,6 +73,7 @@ inline bool keeps_bits(const reduction& op) noexcept {
 /// Chooses the fastest of several algorithms of one operation, for the message size, the group size, the
 /// transport, and whether ranks share cores. Excludes algorithms that do not run on the transport and those
 /// whose `suits(net)` is false, unless it is false for all. `suits` must return the same on all ranks.
+/// Algorithms of two levels (docs/places.md) take part where the ranks of a place have a device of their own.
 ///
 /// The tuning table (`model/tuning.hpp`, config::tuning) provides the initial choice and its close
 /// competitors. Since the library's table was measured on another machine, the first calls of each size class
@@ -125,18 +133,36 @@ struct automatic {
   };
 
   template <class Algorithm, class Net>
+  static constexpr bool takes_part =
+      Algorithm::template runs_on<Net> && (laned_transport<Net> || !detail::goes_by_places<Algorithm>);
+  template <class Algorithm, class Net>
   static bool suits(const Net& net) {
-    if constexpr (requires { Algorithm::suits(net); })
+    if constexpr (detail::goes_by_places<Algorithm>)
+      return net.uses_lanes() && Algorithm::suits(net);
+    else if constexpr (requires { Algorithm::suits(net); })
       return Algorithm::suits(net);
     else
       return true;
   }
-  template <class Net>
-  static bool is_on_adapter(const Net& net) {
-    if constexpr (requires { net.is_on_adapter(); })
-      return net.is_on_adapter();
+  /// Whether operands are combined in rank order, also where their order does not matter to the operator.
+  template <class Algorithm, class Net>
+  static bool combines_in_order(const Net& net) {
+    if constexpr (detail::goes_by_places<Algorithm>)
+      return net.layout().are_contiguous();
     else
-      return false;
+      return evaluation_of<Algorithm> != evaluation::unordered;
+  }
+  template <class Net>
+  static model::situation situation_of(const Net& net) {
+    model::situation here{implements, Net::name, net.size(), net.oversubscribed()};
+    if constexpr (requires { net.is_on_adapter(); }) here.is_on_adapter = net.is_on_adapter();
+    if constexpr (laned_transport<Net>) {
+      if (net.uses_lanes()) {
+        here.places = net.layout().count();
+        here.largest = net.layout().largest();
+      }
+    }
+    return here;
   }
   template <class Net>
   static model::choice& choice_for(Net& net) {
@@ -149,16 +175,13 @@ struct automatic {
   static void make(Net& net, model::choice& made) {
     std::vector<model::entrant> all;
     const auto add = [&]<class Algorithm>() {
-      if constexpr (Algorithm::template runs_on<Net>)
+      if constexpr (takes_part<Algorithm, Net>)
         all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
-                       suits<Algorithm>(net), evaluation_of<Algorithm> != evaluation::unordered});
+                       suits<Algorithm>(net), combines_in_order<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
-    made.make(net.settings(),
-              {{implements, Net::name, net.size(), net.oversubscribed(), is_on_adapter(net)},
-               net.rank(),
-               operation_traits<implements>::is_rooted},
+    made.make(net.settings(), {situation_of(net), net.rank(), operation_traits<implements>::is_rooted},
               std::move(all));
     if constexpr (requires { net.calls().ask(implements, &made, &last); })
       net.calls().ask(implements, &made, &last);
@@ -185,7 +208,7 @@ struct automatic {
   template <class Net, int Index, class Algorithm, class... More, class... Arguments>
   [[gnu::always_inline]] static task<> dispatch(int wanted, Net& net, call_id now,
                                                 const Arguments&... arguments) {
-    constexpr bool runs = Algorithm::template runs_on<Net>;
+    constexpr bool runs = takes_part<Algorithm, Net>;
     if constexpr (runs) {
       if (sizeof...(More) == 0 || wanted == Index) return chorale::start<Algorithm>(net, now, arguments...);
     }

@@ -95,6 +95,7 @@ inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template 
 /// What every algorithm says that is composed of these for two levels.
 template <class... Algorithms>
 struct of_levels {
+  static constexpr bool goes_by_places = true;  ///< `automatic` chooses it only where there are lanes
   template <class Net>
   static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
   /// Whether there are two levels: several places, of which one has several ranks.

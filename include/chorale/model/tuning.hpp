@@ -22,6 +22,11 @@ struct situation {
   int ranks = 1;                     ///< of the group
   bool crowded = false;              ///< ranks outnumber the cores of some host
   bool is_on_adapter = false;        ///< a device moves the bytes, not the cores of the ranks
+  int places = 1;                    ///< whose ranks have a device of their own (docs/places.md); else 1
+  int largest = 1;                   ///< ranks in the largest of these
+
+  /// Whether some ranks are near each other and others are not.
+  [[nodiscard]] bool has_levels() const noexcept { return places > 1 && largest > 1; }
 };
 
 /// One algorithm at one size. `bytes`: of the message, or of one block for operations on blocks.
@@ -33,6 +38,8 @@ struct measurement {
   std::size_t bytes = 0;             ///< of the message or block
   std::string algorithm;             ///< its `type_name`, with its namespaces unless it is the library's
   double microseconds = 0;           ///< of a call, the median
+  int places = 1;                    ///< as of a `situation`
+  int largest = 1;                   ///< likewise
 };
 
 /// The choice of algorithm number `algorithm` for messages of at most `up_to` bytes.
@@ -56,8 +63,9 @@ class tuning_table {
   static std::shared_ptr<const tuning_table> of(const config& settings, bool for_adapters = false);
 
   /// The best of `algorithms` (type names, at least one) for each size: rules in ascending order of `up_to`,
-  /// the last without limit. Uses measurements of the same transport and crowding on the nearest number of
-  /// ranks, if that is within a factor of two; otherwise formulas.
+  /// the last without limit. Uses measurements of the same transport and crowding on the nearest group, if
+  /// that has between half and twice the ranks, or, where it has levels, so many places and ranks in the
+  /// largest. Where no measured group with levels is near, it uses those without; otherwise formulas.
   /// Algorithms without data are chosen only if there are no data for any: then the first. Each rule's `why`
   /// names those that were not measured at its size.
   [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;
@@ -79,7 +87,8 @@ class tuning_table {
  private:
   struct known;
   [[nodiscard]] known about(const situation& s, std::span<const std::string> algorithms) const;
-  [[nodiscard]] int nearest_ranks(const situation& s, std::string_view transport) const;
+  [[nodiscard]] known about_like(const situation& s, std::span<const std::string> algorithms) const;
+  [[nodiscard]] const measurement* nearest(const situation& s, std::string_view transport) const;
 
   std::vector<measurement> rows_;
   std::string origin_;

@@ -76,6 +76,8 @@ class assembled {
   [[nodiscard]] bool oversubscribed() const noexcept { return core().oversubscribed(); }
   /// Which ranks share a host.
   [[nodiscard]] const places& layout() const noexcept { return core().layout(); }
+  /// Whether ranks of some place reach each other through a device of their own. The same on all ranks.
+  [[nodiscard]] bool uses_lanes() const noexcept requires Parts::has_lanes { return core().uses_lanes(); }
   /// Whether its device moves bytes itself, where cores of the ranks do on soft0. The same on all ranks.
   [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }

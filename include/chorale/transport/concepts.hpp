@@ -2,7 +2,7 @@
 // The requirements on transports, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
-//   ... that goes by places            placed_transport
+//   ... that goes by places            placed_transport; laned_transport
 //   ... with several children          sharing_transport
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
@@ -278,6 +278,13 @@ concept placed_transport = tunable_transport<Net> && requires(const Net& seen) {
   requires !mapping_transport<Net> || requires {
     { seen.maps_within_place() } -> std::same_as<bool>;
   };
+};
+
+/// *Laned*: placed, and may have a device of its own for the ranks of a place; `uses_lanes()` says whether
+/// some place has, alike on all ranks.
+template <class Net>
+concept laned_transport = placed_transport<Net> && requires(const Net& seen) {
+  { seen.uses_lanes() } -> std::same_as<bool>;
 };
 
 /// *Core-copying*: reading, and says whether cores or the device move the bytes.

@@ -92,6 +92,8 @@ class endpoint {
   [[nodiscard]] const device_port& port() const noexcept { return ports_.all.front(); }
   /// The device port to the other ranks of this rank's place if it is not the first; otherwise null.
   [[nodiscard]] const device_port* near_port() const noexcept { return ports_.to_place(); }
+  /// Whether some rank of the group has such a port. The same on all ranks.
+  [[nodiscard]] bool uses_lanes() const noexcept { return ports_.some_have_near; }
   /// Whether soft0 copies messages between some ranks of the group. The same on all ranks.
   [[nodiscard]] bool copies_to_some() const noexcept {
     return ports_.some_have_near || port().device().is_soft();

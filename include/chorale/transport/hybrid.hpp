@@ -20,6 +20,7 @@ namespace chorale::transport {
 class hybrid_parts final : private endpoint_user {
  public:
   static constexpr const char* name = "hybrid";
+  static constexpr bool has_lanes = true;
 
   hybrid_parts(joined_group&& group, int limit, path_choice choice);
   ~hybrid_parts();

@@ -18,6 +18,7 @@ template <class Kind>
 class one_rail final : private endpoint_user {
  public:
   static constexpr const char* name = Kind::name;
+  static constexpr bool has_lanes = Kind::has_lanes;
 
   explicit one_rail(joined_group&& group)
       : core_(*this, std::move(group)), rail_(core_, core_.ports().front(), 0, {}, core_.near_port()) {

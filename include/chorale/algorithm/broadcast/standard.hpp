@@ -7,13 +7,15 @@
 #include <chorale/algorithm/broadcast/chain.hpp>
 #include <chorale/algorithm/broadcast/fetch.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/knomial.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
+#include <chorale/algorithm/broadcast/multi_object.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 
 namespace chorale::broadcast {
 
 /// The fastest of these, chosen by `automatic`.
-struct standard
-    : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch, last_arriver> {};
+struct standard : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch,
+                            last_arriver, multi_object<knomial<3>>> {};
 
 }  // namespace chorale::broadcast

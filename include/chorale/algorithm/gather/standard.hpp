@@ -5,10 +5,11 @@
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/gather/two_level.hpp>
 
 namespace chorale::gather {
 
 /// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
-struct standard : automatic<binomial, flat> {};
+struct standard : automatic<binomial, flat, two_level<flat, flat>> {};
 
 }  // namespace chorale::gather

@@ -6,10 +6,11 @@
 #include <chorale/algorithm/scatter/binomial.hpp>
 #include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/scatter/two_level.hpp>
 
 namespace chorale::scatter {
 
 /// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
-struct standard : automatic<binomial, flat, fetch> {};
+struct standard : automatic<binomial, flat, fetch, two_level<flat, flat>> {};
 
 }  // namespace chorale::scatter
