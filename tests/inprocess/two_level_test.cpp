@@ -44,7 +44,8 @@ using mapping =
 using multi_object =
     chorale::communicator<chorale::transport::rc, barrier::multi_object<barrier::last_arriver>,
                           broadcast::multi_object<broadcast::last_arriver>,
-                          allreduce::multi_object<allreduce::last_arriver, broadcast::last_arriver>>;
+                          allreduce::multi_object<allreduce::last_arriver, broadcast::last_arriver>,
+                          chorale::alltoall::multi_object<chorale::alltoall::pairwise>>;
 
 /// A tuning table by which gathers and allreduces go by places if the group has some. Its file is removed
 /// with the object.
@@ -99,6 +100,8 @@ void check_calls(Comm& comm) {
     for (const bool inclusive : {true, false})
       check_scan<triangle>(comm, count, multiply{}, inclusive, s, vary());
     check_reduce_scatter<triangle>(comm, count, multiply{}, s, vary());
+    check_alltoall<std::uint32_t>(comm, count, s, vary());
+    check_alltoallv<std::uint32_t>(comm, count, s, vary());
     check_allgather<std::uint32_t>(comm, count, s, vary());
     check_allgatherv<std::uint32_t>(comm, count, s, vary());
   }

@@ -28,6 +28,7 @@
 #include <chorale/algorithm/alltoall/hybrid_pairwise.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
 #include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
+#include <chorale/algorithm/alltoall/multi_object.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/alltoall/standard.hpp>
 #include <chorale/algorithm/barrier/central.hpp>
@@ -158,9 +159,10 @@ using every_algorithm = type_list<  //
     alltoall::bruck_k<4>,          //
     alltoall::bruck_k<8>,          //
     alltoall::hybrid_pairwise<2>,  //
-    gather::standard,              //
-    gather::flat,                  //
-    gather::binomial,              //
+    alltoall::multi_object<alltoall::direct>,
+    gather::standard,  //
+    gather::flat,      //
+    gather::binomial,  //
     gather::two_level<gather::flat, gather::flat>,
     scatter::standard,  //
     scatter::flat,      //

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include <chorale/algorithm/levels.hpp>
@@ -49,6 +50,15 @@ class speakers {
   [[nodiscard]] int speaker_to(int place) const noexcept {
     return static_cast<int>(static_cast<std::size_t>(place) * count_ /
                             static_cast<std::size_t>(all_->count()));
+  }
+  /// The places to which speaker `number` of every place talks, from the first to before the second; none if
+  /// that rank of a place does not speak.
+  [[nodiscard]] std::pair<int, int> places_of(int number) const noexcept {
+    const auto first = [this](std::size_t i) {
+      const auto places = static_cast<std::size_t>(all_->count());
+      return static_cast<int>(std::min(places, (i * places + count_ - 1) / count_));
+    };
+    return {first(static_cast<std::size_t>(number)), first(static_cast<std::size_t>(number) + 1)};
   }
 
  private:

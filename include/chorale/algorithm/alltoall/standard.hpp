@@ -6,13 +6,14 @@
 #include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/alltoall/last_arriver.hpp>
 #include <chorale/algorithm/alltoall/last_arriver_reads.hpp>
+#include <chorale/algorithm/alltoall/multi_object.hpp>
 #include <chorale/algorithm/alltoall/pairwise.hpp>
 #include <chorale/algorithm/automatic.hpp>
 
 namespace chorale::alltoall {
 
 /// The fastest of these, chosen by `automatic`. Uneven blocks use `pairwise`.
-struct standard
-    : automatic<direct, pairwise, bruck, bruck_k<4>, bruck_k<8>, last_arriver, last_arriver_reads> {};
+struct standard : automatic<direct, pairwise, bruck, bruck_k<4>, bruck_k<8>, last_arriver, last_arriver_reads,
+                            multi_object<direct>> {};
 
 }  // namespace chorale::alltoall
