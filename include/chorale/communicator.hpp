@@ -373,7 +373,7 @@ class communicator {
   }
 
   /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
-  /// block operations), and why. Not collective. `allgatherv` and its like may take another (docs/calls).
+  /// block operations), and why. Not collective.
   [[nodiscard]] std::string explain(operation what, std::size_t bytes = 0) {
     return calls::explain(on(), what, bytes);
   }

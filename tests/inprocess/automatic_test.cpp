@@ -139,6 +139,13 @@ TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
       throw wrong(comm.explain(operation::exchange, 8));
     if (comm.explain(operation::barrier).find("formula") == std::string::npos)
       throw wrong(comm.explain(operation::barrier));
+    for (const auto& [what, uneven] : {std::pair{operation::allgatherv, ": ring: "},
+                                       {operation::alltoallv, ": pairwise: "},
+                                       {operation::gatherv, ": flat: "},
+                                       {operation::scatterv, ": flat: "}})
+      if (comm.explain(what, 8).find(uneven) == std::string::npos) throw wrong(comm.explain(what, 8));
+    if (comm.explain(operation::exscan, 8).find("exscan of 8 bytes") == std::string::npos)
+      throw wrong(comm.explain(operation::exscan, 8));
     if (comm.explain(operation::split).find("no algorithm") == std::string::npos)
       throw wrong(comm.explain(operation::split));
   });

@@ -4,9 +4,11 @@
 
 #include <cstddef>
 #include <string>
+#include <type_traits>
 
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/calls/caller.hpp>
+#include <chorale/calls/compiled.hpp>
 #include <chorale/core/type_name.hpp>
 
 namespace chorale::calls {
@@ -36,8 +38,17 @@ template <class Caller>
 std::string explain(Caller& on, operation what, std::size_t bytes) {
   std::string said;
   chorale::for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
-    if (what != operation::none && (what == Served || what == operation_traits<Served>::also))
-      said = calls::explain_served<Served, algorithm_of<Served, Caller>>(on.net(), bytes);
+    using traits = operation_traits<Served>;
+    if (what == operation::none || (what != Served && what != traits::also)) return;
+    using algorithm = algorithm_of<Served, Caller>;
+    if constexpr (traits::also != operation::none && !std::is_void_v<typename traits::substitute>) {
+      if (what == traits::also && !serves_uneven<Served, algorithm>) {
+        said = chorale::type_name<typename traits::substitute>() +
+               ": it takes uneven blocks, which the algorithm for even ones does not";
+        return;
+      }
+    }
+    said = calls::explain_served<Served, algorithm>(on.net(), bytes);
   });
   if constexpr (requires { on.transport().registrations().refusals; }) {
     if (const auto times = on.transport().registrations().refusals; times != 0)
