@@ -33,15 +33,6 @@ std::uint64_t mix(std::uint64_t h, std::string_view text) {
   return detail::fnv1a(text, h) * 0x9e3779b97f4a7c15ULL;
 }
 
-bool has_levels(const measurement& m) noexcept {
-  return m.places > 1 && m.largest > 1;
-}
-
-bool is_of_same_group(const measurement& a, const measurement& b) noexcept {
-  return a.what == b.what && a.transport == b.transport && a.crowded == b.crowded && a.ranks == b.ranks &&
-         a.places == b.places && a.largest == b.largest;
-}
-
 /// One rule for each size; equal neighbours are then merged. The border between two sizes is their geometric
 /// mean.
 std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>& by_size,
@@ -66,30 +57,54 @@ std::vector<rule> rules_from(const std::map<std::size_t, std::vector<candidate>>
 
 }  // namespace
 
-tuning_table::tuning_table(std::vector<measurement> rows, std::string origin)
-    : rows_(std::move(rows)), origin_(std::move(origin)), fingerprint_(detail::fnv_offset_basis) {
-  for (const auto& r : rows_) {
+tuning_table::tuning_table(const std::vector<measurement>& rows, std::string origin)
+    : origin_(std::move(origin)), fingerprint_(detail::fnv_offset_basis) {
+  const auto number_of = [this](const std::string& name) {
+    const auto at = std::find(names_.begin(), names_.end(), name);
+    const auto number = at - names_.begin();
+    if (at == names_.end()) names_.push_back(name);
+    if (number > std::numeric_limits<std::uint16_t>::max())
+      throw error(errc::invalid_argument, origin_ + " names more than 65,536 algorithms");
+    return static_cast<std::uint16_t>(number);
+  };
+  entries_.reserve(rows.size());
+  for (const auto& r : rows) {
     fingerprint_ = mix(fingerprint_, r.transport);
     fingerprint_ = mix(fingerprint_, r.algorithm);
     fingerprint_ = mix(fingerprint_, fmt::format("{} {} {} {} {} {} {}", static_cast<int>(r.what), r.ranks,
                                                  r.crowded, r.bytes, r.microseconds, r.places, r.largest));
+    entries_.push_back({r.microseconds, r.bytes, r.ranks, r.places, r.largest, number_of(r.transport),
+                        number_of(r.algorithm), r.what, r.crowded});
   }
 }
 
+std::vector<measurement> tuning_table::rows() const {
+  std::vector<measurement> all;
+  for (const entry& e : entries_)
+    all.push_back({e.what, names_[e.transport], e.ranks, e.crowded, e.bytes, names_[e.algorithm],
+                   e.microseconds, e.places, e.largest});
+  return all;
+}
+
+bool tuning_table::entry::is_beside(const entry& other) const noexcept {
+  return what == other.what && transport == other.transport && crowded == other.crowded &&
+         ranks == other.ranks && places == other.places && largest == other.largest;
+}
+
 /// A measurement on the group that is nearest to that of the situation; null if none is near.
-const measurement* tuning_table::nearest(const situation& s, std::string_view transport) const {
+const tuning_table::entry* tuning_table::nearest(const situation& s, std::string_view transport) const {
   const auto powers = [](int a, int b) { return std::abs(std::log2(static_cast<double>(a) / b)); };
   constexpr double twice = 1.01;
-  const measurement* found = nullptr;
+  const entry* found = nullptr;
   double least = 0;
-  for (const auto& r : rows_) {
-    if (r.what != s.what || r.transport != transport || r.crowded != s.crowded ||
-        has_levels(r) != s.has_levels())
+  for (const entry& e : entries_) {
+    if (e.what != s.what || e.crowded != s.crowded || e.has_levels() != s.has_levels() ||
+        names_[e.transport] != transport)
       continue;
-    const double places = s.has_levels() ? powers(r.places, s.places) : 0;
-    const double ranks = s.has_levels() ? powers(r.largest, s.largest) : powers(r.ranks, s.ranks);
+    const double places = s.has_levels() ? powers(e.places, s.places) : 0;
+    const double ranks = s.has_levels() ? powers(e.largest, s.largest) : powers(e.ranks, s.ranks);
     if (places >= twice || ranks >= twice || (found != nullptr && places + ranks >= least)) continue;
-    found = &r;
+    found = &e;
     least = places + ranks;
   }
   return found;
@@ -114,17 +129,17 @@ tuning_table::known tuning_table::about_like(const situation& s,
                                              std::span<const std::string> algorithms) const {
   known found;
   for (const std::string_view transport : {s.transport, std::string_view{"rc"}}) {
-    const measurement* const like = nearest(s, transport);
+    const entry* const like = nearest(s, transport);
     if (like == nullptr) continue;
-    for (const auto& r : rows_) {
-      if (!is_of_same_group(r, *like)) continue;
-      const auto at = std::find(algorithms.begin(), algorithms.end(), r.algorithm);
+    for (const entry& e : entries_) {
+      if (!e.is_beside(*like)) continue;
+      const auto at = std::find(algorithms.begin(), algorithms.end(), names_[e.algorithm]);
       if (at != algorithms.end())
-        found.by_size[r.bytes].push_back({static_cast<int>(at - algorithms.begin()), r.microseconds});
+        found.by_size[e.bytes].push_back({static_cast<int>(at - algorithms.begin()), e.microseconds});
     }
     found.source = fmt::format("measured on {} ranks{} over {}{}, {}", like->ranks,
-                               has_levels(*like) ? fmt::format(" in {} places", like->places) : "", transport,
-                               s.crowded ? " that share cores" : "", origin_);
+                               like->has_levels() ? fmt::format(" in {} places", like->places) : "",
+                               transport, s.crowded ? " that share cores" : "", origin_);
     if (!found.by_size.empty()) break;
   }
   return found;
@@ -185,7 +200,7 @@ std::shared_ptr<const tuning_table> tuning_table::built_in(bool for_adapters) {
     auto rows = measurements_of(simulated_rows());
     // Ranks that share cores wait for these rather than for the device.
     std::ranges::copy_if(measurements_of(soft_rows()), std::back_inserter(rows), &measurement::crowded);
-    return std::make_shared<const tuning_table>(std::move(rows), "the built-in table of a simulated cluster");
+    return std::make_shared<const tuning_table>(rows, "the built-in table of a simulated cluster");
   }()};
   return *table;
 }

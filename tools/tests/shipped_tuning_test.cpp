@@ -36,11 +36,12 @@ std::map<operation, std::set<std::string>> known() {
   return names;
 }
 
-/// The algorithms of an operation in a table, by ranks and bytes.
+/// The algorithms of an operation in a table, by ranks and bytes, on groups without places.
 using points = std::map<std::pair<int, std::size_t>, std::set<std::string>>;
 std::map<operation, points> by_operation(const tuning_table& table) {
   std::map<operation, points> all;
-  for (const auto& row : table.rows()) all[row.what][{row.ranks, row.bytes}].insert(row.algorithm);
+  for (const auto& row : table.rows())
+    if (row.places == 1) all[row.what][{row.ranks, row.bytes}].insert(row.algorithm);
   return all;
 }
 
@@ -108,20 +109,45 @@ TEST_CASE("The shipped table goes to many thousands of ranks where each sends to
   }
 }
 
+TEST_CASE("The shipped table has each operation on places", "[tuning]") {
+  std::map<operation, std::set<std::pair<int, int>>> groups;
+  for (const auto& row : shipped().rows())
+    if (row.places > 1) groups[row.what].insert({row.places, row.largest});
+  for (const auto& [what, names] : known()) {
+    INFO(chorale::name(what));
+    for (const int places : {2, 4, 8, 16})
+      for (const int each : {4, 16, 64}) {
+        if (places * each > 512) continue;
+        INFO(places << " places of " << each);
+        CHECK(groups[what].contains({places, each}));
+      }
+  }
+}
+
 TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
-  auto on = chorale::simulation::read_machine("hdr-64core");
-  // As `tools/tune-simulated` makes it: ranks of a host use its adapter.
-  on.near.reset();
-  for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}},
-                                     {64, std::size_t{8}},
-                                     {3, std::size_t{16384}},
-                                     {6, std::size_t{262144}}})
+  struct point {
+    int ranks;
+    std::size_t bytes;
+    int places;
+  };
+  const auto rows = shipped().rows();
+  for (const auto& [ranks, bytes, places] :
+       {point{8, 1024, 1}, point{64, 8, 1}, point{3, 16384, 1}, point{6, 262144, 1}, point{16, 8, 4},
+        point{64, 1024, 4}, point{8, 16384, 2}, point{64, 8, 16}}) {
+    // As `tools/tune-simulated` makes it: where there are no places, ranks of a host use its adapter.
+    auto on = chorale::simulation::read_machine("hdr-64core");
+    if (places == 1)
+      on.near.reset();
+    else
+      on.ranks_per_host = ranks / places;
     for (const auto& one : sim_scale::candidates()) {
       const std::size_t size = one.what == operation::barrier ? 0 : bytes;
-      for (const auto& row : shipped().rows()) {
-        if (row.what != one.what || row.algorithm != one.name || row.ranks != ranks || row.bytes != size)
+      for (const auto& row : rows) {
+        if (row.what != one.what || row.algorithm != one.name || row.ranks != ranks || row.bytes != size ||
+            row.places != places)
           continue;
-        INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks, " << size
+        INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks in " << places
+                                     << " places, " << size
                                      << " bytes; tools/README.md says how the table is made anew");
         const double now =
             static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
@@ -130,4 +156,5 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
         CHECK(row.microseconds == Approx(now).epsilon(5e-5).margin(0.00051));
       }
     }
+  }
 }

@@ -53,7 +53,7 @@ struct rule {
 class tuning_table {
  public:
   /// A table of these rows, in any order; `origin` names it in explanations.
-  tuning_table(std::vector<measurement> rows, std::string origin);
+  tuning_table(const std::vector<measurement>& rows, std::string origin);
   /// The measurements that the library was built with: of soft0, or, for devices that move bytes themselves,
   /// of a simulated cluster with HDR InfiniBand (docs/simulation.md).
   static std::shared_ptr<const tuning_table> built_in(bool for_adapters = false);
@@ -81,16 +81,33 @@ class tuning_table {
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// "the built-in table", or the file's name.
   [[nodiscard]] const std::string& origin() const noexcept { return origin_; }
-  /// All measurements.
-  [[nodiscard]] const std::vector<measurement>& rows() const noexcept { return rows_; }
+  /// A copy of all measurements.
+  [[nodiscard]] std::vector<measurement> rows() const;
 
  private:
+  /// A measurement whose names are numbers in `names_`: every rank of a job on adapters keeps thousands.
+  struct entry {
+    double microseconds = 0;
+    std::size_t bytes = 0;
+    int ranks = 0;
+    int places = 0;
+    int largest = 0;
+    std::uint16_t transport = 0;
+    std::uint16_t algorithm = 0;
+    operation what = operation::none;
+    bool crowded = false;
+
+    [[nodiscard]] bool has_levels() const noexcept { return places > 1 && largest > 1; }
+    /// Whether both are of the same operation, on the same group.
+    [[nodiscard]] bool is_beside(const entry& other) const noexcept;
+  };
   struct known;
   [[nodiscard]] known about(const situation& s, std::span<const std::string> algorithms) const;
   [[nodiscard]] known about_like(const situation& s, std::span<const std::string> algorithms) const;
-  [[nodiscard]] const measurement* nearest(const situation& s, std::string_view transport) const;
+  [[nodiscard]] const entry* nearest(const situation& s, std::string_view transport) const;
 
-  std::vector<measurement> rows_;
+  std::vector<entry> entries_;
+  std::vector<std::string> names_;  ///< of transports and algorithms, each once
   std::string origin_;
   std::uint64_t fingerprint_;
 };

@@ -42,6 +42,7 @@ class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
   using sender_type = decltype(std::declval<mailbox_type&>().sender_of(0));
   static constexpr bool has_one_sided = requires(Parts& p) { p.one_sided(); };
+  static constexpr bool has_lanes = requires { requires Parts::has_lanes; };
   static constexpr bool maps = requires(Parts& p, remote_region there) { p.one_sided().map(there); };
   static constexpr bool has_messages = requires(mailbox_type& m, call_id now) { m.try_received(0, now); };
 
@@ -77,7 +78,7 @@ class assembled {
   /// Which ranks share a host.
   [[nodiscard]] const places& layout() const noexcept { return core().layout(); }
   /// Whether ranks of some place reach each other through a device of their own. The same on all ranks.
-  [[nodiscard]] bool uses_lanes() const noexcept requires Parts::has_lanes { return core().uses_lanes(); }
+  [[nodiscard]] bool uses_lanes() const noexcept requires has_lanes { return core().uses_lanes(); }
   /// Whether its device moves bytes itself, where cores of the ranks do on soft0. The same on all ranks.
   [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
