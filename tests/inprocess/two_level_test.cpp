@@ -6,6 +6,7 @@
 #include <fstream>
 #include <ios>
 #include <string>
+#include <tuple>
 #include <unistd.h>
 #include <utility>
 
@@ -60,7 +61,8 @@ struct by_places_file {
     const char* between = R"({"tuning": [)";
     for (const auto& [operation, by_places, flat] :
          {known{"gather", "two_level<flat, flat>", "binomial"},
-          known{"allreduce", "multi_object<recursive_multiplying<4>, binomial>", "recursive_doubling"}})
+          known{"allreduce", "multi_object<recursive_multiplying<4>, binomial>", "recursive_doubling"},
+          known{"alltoall", "multi_object<direct>", "bruck"}})
       for (const char* crowded : {"true", "false"})
         for (const bool has_places : {true, false})
           out << std::exchange(between, ", ") << R"({"operation": ")" << operation
@@ -143,6 +145,24 @@ TEST_CASE("the default goes by places where a table says so, and tries what goes
         check_calls(comm);
       });
     }
+  }
+}
+
+TEST_CASE("the default takes an alltoall by places only where enough ranks speak", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0") || !support::reads_json()) return;
+  const by_places_file table;
+  for (const auto& [places, size, speak] : {std::tuple{"3x2", 6, true},
+                                            {"2x2", 4, true},
+                                            {"2x3", 6, false},
+                                            {"1,3,3", 7, false},
+                                            {"2,3,2", 7, true}}) {
+    auto c = with_places(places);
+    c.tuning = table.name;
+    run_beside_adapter(size, c, [&, speak = speak](chorale::communicator<>& comm) {
+      const auto why = comm.explain(chorale::operation::alltoall, 8);
+      expect(speak == (why.find(": multi_object<direct>: ") != std::string::npos), why);
+      check_alltoall<std::uint32_t>(comm, 5, seed());
+    });
   }
 }
 

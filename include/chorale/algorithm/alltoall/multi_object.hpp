@@ -25,15 +25,26 @@ namespace chorale::alltoall {
 /// out, by `In`, what it got. So a rank sends a message to each rank of its place, twice, and to its share of
 /// the other places, instead of one to each rank. Even blocks. Cost: two alltoalls within a place of n blocks
 /// for each rank, and between them one step of P / c messages for each of c speakers, where P is the number
-/// of places; as much memory as twice the blocks that a speaker collects. For short messages. Any places.
-/// Source: the three steps of Bienz et al. 2019 (node-aware communication), with one pair of ranks between
-/// two places.
+/// of places; memory of some 2 n^2 / (c P) blocks. For short messages. Any places. Source: the three steps of
+/// Bienz et al. 2019 (node-aware communication), with one pair of ranks between two places.
 template <class In>
 struct multi_object : of_levels<In> {
   static_assert(In::implements == operation::alltoall && In::uneven,
                 "alltoall::multi_object<In> is composed of an alltoall of uneven blocks");
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
+
+  /// Whether enough ranks of each place speak: where places are few, or one is small, a speaker keeps many
+  /// times the blocks of a rank.
+  template <placed_transport Net>
+  static bool suits(const Net& net) noexcept {
+    const places& all = net.layout();
+    std::size_t smallest = all.order().size();
+    for (int place = 0; place < all.count(); ++place)
+      smallest = std::min(smallest, all.members(place).size());
+    return of_levels<In>::suits(net) && all.count() >= all.largest() &&
+           2 * smallest >= static_cast<std::size_t>(all.largest());
+  }
 
   template <placed_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
