@@ -48,8 +48,8 @@ using multi_object =
                           allreduce::multi_object<allreduce::last_arriver, broadcast::last_arriver>,
                           chorale::alltoall::multi_object<chorale::alltoall::pairwise>>;
 
-/// A tuning table by which gathers and allreduces go by places if the group has some. Its file is removed
-/// with the object.
+/// A tuning table by which gathers, allreduces and alltoalls go by places if the group has some. Its file is
+/// removed with the object.
 struct by_places_file {
   by_places_file() {
     struct known {

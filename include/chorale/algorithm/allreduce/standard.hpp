@@ -19,8 +19,8 @@
 namespace chorale::allreduce {
 
 /// The fastest of these, chosen by `automatic`. All evaluate in rank order, but with different bracketing, so
-/// the bits of rounded results depend on the sizes of the group and the message. Use `reproducible` if that
-/// matters.
+/// the bits of rounded results depend on the sizes of the group, its places and the message. Use
+/// `reproducible` if that matters.
 struct standard
     : automatic<recursive_doubling, degree_k<1>, degree_k<3>, degree_k<7>, degree_k<15, broadcast::flat>,
                 rabenseifner, reproducible, last_arriver, recursive_multiplying<4>, recursive_multiplying<8>,

@@ -121,10 +121,11 @@ struct multi_object : of_levels<In> {
     task<> exchange(Net& net, call_id now, std::span<const std::byte> out, std::span<std::byte> in) const {
       std::size_t longest = 0;
       for (int place = mine_.first; place < mine_.second; ++place) {
-        const bool is_here = ours_->partner(place) == net.rank();
-        if (is_here)
-          chorale::copy_bytes(part(in, place).data(), part(out, place).data(), part(in, place).size());
-        if (!is_here) longest = std::max(longest, part(in, place).size());
+        const auto taken = part(in, place);
+        if (ours_->partner(place) == net.rank())
+          chorale::copy_bytes(taken.data(), part(out, place).data(), taken.size());
+        else
+          longest = std::max(longest, taken.size());
       }
       const std::size_t step = net.block_bytes();
       for (std::size_t at = 0; at < longest; at += step) {
