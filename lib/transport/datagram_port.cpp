@@ -25,11 +25,13 @@ void datagram_port::open(std::uint32_t qkey) {
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {
-  peers_.push_back({qp_number, over_->address_of(static_cast<int>(peers_.size())).lid, std::nullopt});
+  numbers_.push_back(qp_number);
+  was_sent_to_.push_back(0);
+  paths_.resize(over_->addresses().size());
 }
 
 void datagram_port::prepare(int rank) {
-  auto& path = peers_[static_cast<std::size_t>(rank)].path;
+  auto& path = paths_[over_->addresses().number_of(rank)];
   if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
 }
 

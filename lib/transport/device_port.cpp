@@ -98,7 +98,7 @@ device_port::device_port(std::shared_ptr<const opened_device> opened, const verb
     : opened_(std::move(opened)), local_(local), datagrams_(local), mtu_(local.address.mtu) {}
 
 void device_port::add_peer(const verbs::endpoint_address& address) {
-  peers_.push_back(address);
+  peers_.add(address);
   if (address.mtu != 0) mtu_ = std::min(mtu_, address.mtu);
 }
 

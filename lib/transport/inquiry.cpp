@@ -53,7 +53,7 @@ void say_farewell(control_channel& channel, const liveness& lives, const farewel
     const auto now = clock::now();
     const bool is_due = rounds.is_due(now);
     for (int to = 0; to < channel.size(); ++to) {
-      if (to == channel.rank() || lives.is_dead(to)) continue;
+      if (!lives.is_told(to)) continue;
       if (lives.listens(to))
         somebody_listens = true;
       else if (!rounds.is_first())
@@ -76,7 +76,7 @@ inquiry::inquiry(const membership& group, call_record& calls, control_channel& c
       lives_(&lives),
       failures_(&failed),
       user_(&user),
-      peers_(std::make_unique<peer_calls>(group.rank(), group.size(), calls.page())) {
+      peers_(std::make_unique<peer_calls>(group.rank(), calls.page())) {
   using reader = control_channel::reader;
   const auto to = [this, &channel](datagram_kind kind, reader who, auto method,
                                    std::function<void()> tend = {}) {
@@ -101,8 +101,8 @@ void inquiry::ask(int peer, call_id now) {
     lives_->expect_answer(peer);
 }
 
-void inquiry::ask_about(int dead, int peer) {
-  channel_->send(peer, raw(datagram_kind::departure_question), wire(departure{dead, 0}), {}, true);
+void inquiry::ask_about(int absent, int peer) {
+  channel_->send(peer, raw(datagram_kind::departure_question), wire(departure{absent, 0}), {}, true);
 }
 
 void inquiry::take_departure_question(int from, std::span<const std::byte> body) {

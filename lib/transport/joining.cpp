@@ -13,6 +13,7 @@
 #include <chorale/transport/joining.hpp>
 
 #include "../core/virtual_places.hpp"
+#include "farewell_audience.hpp"
 #include "host.hpp"
 #include "membership.hpp"
 #include "near_access.hpp"
@@ -339,10 +340,7 @@ void joining::open_port() {
     group_->port->open(group_->members->numbers().qkey);
     // A rank without memory can notify these ranks, most of which wait for it in most algorithms; the others
     // ask these.
-    for (int step = 1; step < size_; step *= 2) {
-      group_->port->prepare((rank_ + step) % size_);
-      group_->port->prepare((rank_ + size_ - step) % size_);
-    }
+    for (const int peer : farewell_audience{rank_, size_}.keepers()) group_->port->prepare(peer);
     std::string text(1, open_now);
     if (group_->members->names_its_host(rank_)) text += mine_->terms.host.text();
     const auto bytes = std::as_bytes(std::span{text});

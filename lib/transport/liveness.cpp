@@ -8,6 +8,7 @@
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/liveness.hpp>
 
+#include "farewell_audience.hpp"
 #include "membership.hpp"
 #include "witness_round.hpp"
 
@@ -17,12 +18,17 @@ namespace {
 /// Number of processes of this host that are checked each time.
 constexpr int processes_at_once = 8;
 
+failure_detector::limits strictly(failure_detector::limits l, int size) noexcept {
+  l.strangers_say_farewell = farewell_audience::is_everyone(size);
+  return l;
+}
+
 }  // namespace
 
 liveness::liveness(const membership& group, control_channel& channel, const failure_detector::limits& l)
     : group_(&group),
       channel_(&channel),
-      detector_(group.size(), l),
+      detector_(group.size(), strictly(l, group.size())),
       closed_(static_cast<std::size_t>(group.size())) {
   channel.on_sign_of_life([this](int from) { detector_.hear(from); });
 }
@@ -50,8 +56,7 @@ void liveness::leave(int peer) noexcept {
 
 void liveness::note_reported(int from, int peer, bool has_left) noexcept {
   const std::lock_guard hold{channel_->lock()};
-  if (!detector_.is_dead(peer)) return;
-  if (has_left) return detector_.leave(peer);
+  if (has_left && (detector_.is_dead(peer) || detector_.may_have_left(peer))) return detector_.leave(peer);
   for (witness_round& asked : witness_rounds_)
     if (asked.peer() == peer) asked.deny(from);
 }
@@ -64,6 +69,14 @@ std::vector<int> liveness::dead() {
 void liveness::take_farewell(int peer) noexcept {
   closed_[static_cast<std::size_t>(peer)] = true;
   leave(peer);
+}
+
+bool liveness::is_told(int peer) const noexcept {
+  if (peer == group_->rank()) return false;
+  const std::lock_guard hold{channel_->lock()};
+  if (detector_.is_dead(peer)) return false;
+  return farewell_audience{group_->rank(), group_->size()}.includes(peer) || group_->is_on_this_host(peer) ||
+         detector_.was_heard(peer) || channel_->port().was_sent_to(peer);
 }
 
 bool liveness::is_lost(int peer) noexcept {
@@ -187,6 +200,24 @@ std::vector<int> liveness::witnesses(int dead, int awaited) {
            std::find(ranks.begin(), ranks.end(), awaited) == ranks.end())
     ranks.push_back(awaited);
   return ranks;
+}
+
+int liveness::absent_stranger(int awaited) {
+  const std::lock_guard hold{channel_->lock()};
+  if (awaited >= 0 && detector_.may_have_left(awaited)) return awaited;
+  const std::vector<int>& suspects = detector_.suspects();
+  for (std::size_t i = 0; i < suspects.size(); ++i) {
+    const int peer = suspects[next_absent_++ % suspects.size()];
+    if (detector_.may_have_left(peer)) return peer;
+  }
+  return -1;
+}
+
+std::vector<int> liveness::keepers_of(int peer) {
+  std::vector<int> keepers = farewell_audience{peer, group_->size()}.keepers();
+  const std::lock_guard hold{channel_->lock()};
+  std::erase_if(keepers, [this](int rank) { return rank == group_->rank() || detector_.is_gone(rank); });
+  return keepers;
 }
 
 }  // namespace chorale::transport

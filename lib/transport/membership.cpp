@@ -61,8 +61,7 @@ void membership::complete() {
 }
 
 void membership::name_host_of(int peer, std::string_view name) {
-  const int number = host_numbers_[static_cast<std::size_t>(layout_.of(peer))];
-  hosts_[static_cast<std::size_t>(number)].name = printable(name, longest_name);
+  hosts_[static_cast<std::size_t>(host_number(peer))].name = printable(name, longest_name);
 }
 
 bool membership::names_its_host(int peer) const {

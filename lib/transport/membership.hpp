@@ -53,6 +53,9 @@ class membership {
   [[nodiscard]] const chorale::places& layout() const noexcept { return layout_; }
   [[nodiscard]] int hosts() const noexcept { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const std::string& host_of(int peer) const { return host(peer).name; }
+  [[nodiscard]] bool is_on_this_host(int peer) const noexcept {
+    return host_number(peer) == host_number(rank_);
+  }
   /// True for the lowest rank of each host, which sends the host's name to the others.
   [[nodiscard]] bool names_its_host(int peer) const;
   /// True if a thread answers for that rank while it computes.
@@ -81,8 +84,11 @@ class membership {
     std::vector<tally> hosts{};
     std::vector<int> places{};  ///< of each rank whose card has come
   };
+  [[nodiscard]] int host_number(int peer) const noexcept {
+    return host_numbers_[static_cast<std::size_t>(layout_.of(peer))];
+  }
   [[nodiscard]] const known_host& host(int peer) const {
-    return hosts_[static_cast<std::size_t>(host_numbers_[static_cast<std::size_t>(layout_.of(peer))])];
+    return hosts_[static_cast<std::size_t>(host_number(peer))];
   }
 
   int rank_;

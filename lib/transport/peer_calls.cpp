@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "peer_calls.hpp"
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -15,6 +19,9 @@ namespace {
 constexpr unsigned overdue_answers = 8;
 constexpr auto overdue_time = std::chrono::seconds{1};
 
+/// Number of different farewells with which a new one is compared, so that equal ones are kept once.
+constexpr std::ptrdiff_t compared_farewells = 8;
+
 /// Messages carry 32 bits of their call's number, always enough for the distance between two calls whose
 /// messages can meet.
 std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
@@ -23,15 +30,18 @@ std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
 
 }  // namespace
 
-peer_calls::peer_calls(int rank, int ranks, const status_page& mine)
-    : rank_(rank),
-      mine_(&mine),
-      answers_(static_cast<std::size_t>(ranks)),
-      farewells_(static_cast<std::size_t>(ranks)) {}
+void peer_calls::take(int from, const farewell& told) {
+  const auto newest = told_.end() - std::min<std::ptrdiff_t>(compared_farewells, std::ssize(told_));
+  auto same = std::find_if(newest, told_.end(), [&](const auto& known) {
+    return std::memcmp(known.get(), &told, sizeof told) == 0;
+  });
+  if (same == told_.end()) same = told_.insert(same, std::make_unique<farewell>(told));
+  farewells_[from] = same->get();
+}
 
 peer_calls::verdict peer_calls::judge_newest(int peer, call_id now, clock::time_point time) {
-  const auto newest = std::exchange(answers_[static_cast<std::size_t>(peer)], std::nullopt);
-  return newest ? judge(peer, *newest, now, time) : std::nullopt;
+  const auto newest = answers_.extract(peer);
+  return newest ? judge(peer, newest.mapped(), now, time) : std::nullopt;
 }
 
 peer_calls::verdict peer_calls::judge_farewell(int peer, call_id now, clock::time_point time) {
@@ -65,18 +75,20 @@ std::uint64_t peer_calls::mismatched_call(call_id now, std::uint32_t seen) noexc
 }
 
 bool peer_calls::has_answered(int peer, std::uint64_t number) {
-  auto& answer = answers_[static_cast<std::size_t>(peer)];
-  if (answer && answer->find(number) != nullptr) return true;
+  if (const auto known = answers_.find(peer);
+      known != answers_.end() && known->second.find(number) != nullptr)
+    return true;
   // A rank that has left does not answer, but its farewell lists its last calls.
   const farewell* const told = farewell_of(peer);
   if (told == nullptr) return false;
-  answer = told->about(number);
-  return answer->find(number) != nullptr;
+  const status_answer& answer = answers_.insert_or_assign(peer, told->about(number)).first->second;
+  return answer.find(number) != nullptr;
 }
 
 peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen) {
-  const auto& answer = answers_[static_cast<std::size_t>(peer)];
-  return compare(peer, now, seen, answer ? answer->find(mismatched_call(now, seen)) : nullptr);
+  const auto answer = answers_.find(peer);
+  return compare(peer, now, seen,
+                 answer == answers_.end() ? nullptr : answer->second.find(mismatched_call(now, seen)));
 }
 
 peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t seen, const call* theirs) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include <chorale/core/call.hpp>
@@ -25,14 +26,12 @@ class peer_calls {
  public:
   using verdict = std::optional<error>;
 
-  /// `mine`: the calls of this rank in a group of `ranks` ranks.
-  peer_calls(int rank, int ranks, const status_page& mine);
+  /// `mine`: the calls of this rank.
+  peer_calls(int rank, const status_page& mine) noexcept : rank_(rank), mine_(&mine) {}
 
   // Input.
-  void take(int from, const status_answer& theirs) { answers_[static_cast<std::size_t>(from)] = theirs; }
-  void take(int from, const farewell& told) {
-    farewells_[static_cast<std::size_t>(from)] = std::make_unique<farewell>(told);
-  }
+  void take(int from, const status_answer& theirs) { answers_.insert_or_assign(from, theirs); }
+  void take(int from, const farewell& told);
 
   // For a rank that waits for `peer` in call `now`:
   /// Judges the latest answer of `peer`, once.
@@ -75,14 +74,15 @@ class peer_calls {
   [[nodiscard]] verdict compare(int peer, call_id now, std::uint32_t seen, const call* theirs);
   /// The farewell of `peer`; null if it has not left.
   [[nodiscard]] const farewell* farewell_of(int peer) const noexcept {
-    return farewells_[static_cast<std::size_t>(peer)].get();
+    const auto told = farewells_.find(peer);
+    return told == farewells_.end() ? nullptr : told->second;
   }
 
   int rank_;
   const status_page* mine_;
-  std::vector<std::optional<status_answer>> answers_;  ///< the latest of each
-  /// Null for those that have not left. Not a map: a thousand ranks that leave at once tell each other.
-  std::vector<std::unique_ptr<const farewell>> farewells_;
+  std::unordered_map<int, status_answer> answers_;  ///< the latest of each
+  std::unordered_map<int, const farewell*> farewells_;
+  std::vector<std::unique_ptr<const farewell>> told_;  ///< what they point to: many ranks tell the same
   stray_message stray_;
   overdue_peer overdue_;
 };

@@ -83,6 +83,8 @@ void watchdog::probe(const watched_wait& w, bool asks_others) {
   lives_->check_some(peer);
   for (const int dead : lives_->dead())
     for (const int witness : lives_->witnesses(dead, peer)) asks_->ask_about(dead, witness);
+  if (const int absent = lives_->absent_stranger(peer); absent >= 0)
+    for (const int keeper : lives_->keepers_of(absent)) asks_->ask_about(absent, keeper);
   for (const int other : lives_->whom_to_ask(peer, asks_others)) asks_->ask(other, w.call());
 }
 

@@ -22,11 +22,8 @@ constexpr std::string_view written_name() noexcept {
 /// Length of the leading namespaces and classes, including the last `::`, in the name at the start of `text`:
 /// 10 of "mine::in::ring<9>", 0 of "ring".
 inline std::size_t scopes_before(std::string_view text) noexcept {
-  std::size_t scopes = 0;
-  for (std::size_t at = 0; at < text.size() && text.find_first_of("<,>&* ", at) != at; ++at) {
-    if (text.substr(at).starts_with("::")) scopes = at + 2;
-  }
-  return scopes;
+  const std::size_t last = text.substr(0, text.find_first_of("<,>&* ")).rfind("::");
+  return last == std::string_view::npos ? 0 : last + 2;
 }
 
 /// Whether the first word of `text` is a built-in type or value, which has no namespace.

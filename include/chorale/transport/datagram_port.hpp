@@ -43,7 +43,8 @@ class datagram_port {
 
   /// Sends nothing longer from now on.
   void limit_payload(std::size_t bytes) noexcept { queue_.limit(bytes); }
-  /// Adds the next rank (from 0); its path is resolved at the first send.
+  /// Adds the next rank (from 0), which was added to the device port before. The path to its address is
+  /// resolved at the first send.
   void add_peer(std::uint32_t qp_number);
   /// Resolves the path to `rank` now, so that sending to it allocates no memory.
   void prepare(int rank);
@@ -57,16 +58,23 @@ class datagram_port {
       reject(rank, bytes);
     if (!queue_.may_send()) [[unlikely]]
       return false;
-    const peer& to = peers_.at(static_cast<std::size_t>(rank));
-    if (!to.path) [[unlikely]]
+    const std::uint32_t number = numbers_.at(static_cast<std::size_t>(rank));
+    was_sent_to_[static_cast<std::size_t>(rank)] = 1;
+    const auto& path = paths_[over_->addresses().number_of(rank)];
+    if (!path) [[unlikely]]
       prepare(rank);
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
-    queue_.send(queue_.content(index, bytes), {to.path->native(), to.qp_number, qkey_}, solicited);
+    queue_.send(queue_.content(index, bytes), {path->native(), number, qkey_}, solicited);
     return true;
   }
   /// The same for the concatenation of `parts`.
   bool send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited = false);
+
+  /// Whether it was. Precondition: the rank was added.
+  [[nodiscard]] bool was_sent_to(int rank) const noexcept {
+    return was_sent_to_[static_cast<std::size_t>(rank)] != 0;
+  }
 
   /// Arms the port: the next solicited datagram raises an event in the channel.
   void arm() { queue_.arm(); }
@@ -92,10 +100,9 @@ class datagram_port {
   /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
   [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
                              const ibv_wc& completion) const noexcept {
-    const peer& from = peers_[static_cast<std::size_t>(rank)];
-    if (completion.src_qp != from.qp_number) [[unlikely]]
+    if (completion.src_qp != numbers_[static_cast<std::size_t>(rank)]) [[unlikely]]
       return false;
-    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == from.lid;
+    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == over_->address_of(rank).lid;
     return has_address(rank, datagram);
   }
 
@@ -106,19 +113,15 @@ class datagram_port {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_.memory_bytes(); }
 
  private:
-  struct peer {
-    std::uint32_t qp_number = 0;
-    std::uint16_t lid = 0;
-    std::optional<verbs::address_handle> path;
-  };
-
   [[nodiscard]] bool has_address(int rank, std::span<const std::byte> datagram) const noexcept;
   [[noreturn]] void reject(int rank, std::size_t bytes) const;
 
   const device_port* over_;
   std::uint32_t qkey_ = 0;
-  std::vector<peer> peers_;
-  datagram_queue queue_;  ///< destroyed before the paths that it uses
+  std::vector<std::uint32_t> numbers_;                       ///< queue pairs of the ranks
+  std::vector<std::uint8_t> was_sent_to_;                    ///< 1 for those
+  std::vector<std::optional<verbs::address_handle>> paths_;  ///< to each address, made at first use
+  datagram_queue queue_;                                     ///< destroyed before the paths that it uses
 };
 
 }  // namespace chorale::transport

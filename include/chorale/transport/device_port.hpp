@@ -8,9 +8,9 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <chorale/core/config.hpp>
+#include <chorale/transport/address_book.hpp>
 #include <chorale/transport/opened_device.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/selection.hpp>
@@ -70,10 +70,10 @@ class device_port {
 
   /// Adds the next rank (from 0).
   void add_peer(const verbs::endpoint_address& address);
+  /// Those of the ranks added so far.
+  [[nodiscard]] const address_book& addresses() const noexcept { return peers_; }
   /// Precondition: that rank was added.
-  [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept {
-    return peers_[static_cast<std::size_t>(rank)];
-  }
+  [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept { return peers_.of(rank); }
   /// Address attributes of a connection's path to that rank. Precondition: it was added.
   [[nodiscard]] ibv_ah_attr path_to(int rank) const { return verbs::path_to(local_, address_of(rank)); }
   /// The same for datagrams.
@@ -91,7 +91,7 @@ class device_port {
   verbs::local_port datagrams_;
   std::uint8_t mtu_ = 0;
   std::size_t largest_message_ = std::size_t{1} << 30;
-  std::vector<verbs::endpoint_address> peers_;
+  address_book peers_;
 };
 
 }  // namespace chorale::transport

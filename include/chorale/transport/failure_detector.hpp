@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <unordered_map>
 #include <vector>
 
 #include <chorale/core/attention.hpp>
@@ -40,6 +41,8 @@ class failure_detector {
     duration silence{};   ///< time without a sign of life after which a peer counts as lost
     duration stall{};     ///< duration of a wait after which it is reported
     duration deadline{};  ///< duration of a wait after which it fails; zero: none
+    /// Whether a peer that leaves tells this rank even if neither has ever sent the other anything.
+    bool strangers_say_farewell = true;
   };
   /// `peers`: their number; they are identified by 0 to peers - 1.
   failure_detector(int peers, const limits& l);
@@ -56,25 +59,31 @@ class failure_detector {
   void leave(int peer) noexcept;
   /// The process of `peer` was seen running: it may be silent because it has left, or has no core for its
   /// service thread, but it is not dead.
-  void see_running(int peer) noexcept { at(peer).seen = attended_; }
+  void see_running(int peer) { states_[peer].seen = attended_; }
   /// `peer` is dead: its process is gone.
-  void die(int peer) noexcept;
-  /// No living rank has a farewell of `peer`.
-  void deny_farewell(int peer) noexcept { at(peer).is_denied = true; }
+  void die(int peer);
+  /// No living rank has a farewell of `peer`, which is dead.
+  void deny_farewell(int peer) { states_[peer].is_denied = true; }
 
   // What is known.
   [[nodiscard]] duration attended() const noexcept { return attended_; }
-  [[nodiscard]] bool has_left(int peer) const noexcept { return at(peer).left.has_value(); }
-  [[nodiscard]] bool is_dead(int peer) const noexcept { return at(peer).died.has_value(); }
+  [[nodiscard]] bool has_left(int peer) const noexcept {
+    return left_[static_cast<std::size_t>(peer)] != duration{};
+  }
+  [[nodiscard]] bool is_dead(int peer) const noexcept {
+    const peer_state* p = find(peer);
+    return p != nullptr && p->died;
+  }
   /// True if it has left or is dead: nothing will come from it.
   [[nodiscard]] bool is_gone(int peer) const noexcept { return has_left(peer) || is_dead(peer); }
   /// True if it was asked often enough, for long enough, without a sign of life since.
   [[nodiscard]] bool is_silent(int peer) const noexcept;
-  /// Attended time since its last sign of life or the first question after that, whichever is later; zero if
-  /// no question is open.
+  /// Attended time since the first question after its last sign of life; zero if no question is open.
   [[nodiscard]] duration silence_of(int peer) const noexcept;
   /// True if it has ever given one.
-  [[nodiscard]] bool was_heard(int peer) const noexcept { return at(peer).was_heard; }
+  [[nodiscard]] bool was_heard(int peer) const noexcept { return heard_[static_cast<std::size_t>(peer)]; }
+  /// True if it has left several questions unanswered, and may have left without telling this rank.
+  [[nodiscard]] bool may_have_left(int peer) const noexcept;
   /// Peers that have not answered an earlier question: ask them again.
   [[nodiscard]] const std::vector<int>& suspects() const noexcept { return suspects_; }
 
@@ -111,38 +120,45 @@ class failure_detector {
   /// awaited data; a wait ends only if two successive judgements agree. Otherwise data could be missed that
   /// arrived with the farewell that ends the wait, or while this rank did not run. The silence of a peer ends
   /// only waits that may be for that peer: it may have left, and this rank may have missed the farewell. A
-  /// rank that waits for the silent peer finds out and tells the others. The death of a peer is certain, and
-  /// ends every wait.
+  /// rank that waits for the silent peer finds out and tells the others. Where strangers leave without a
+  /// farewell, the silence of one does not end a wait for any peer, either. The death of a peer is certain,
+  /// and ends every wait.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
  private:
+  /// Of a peer that was asked something, or whose process was looked at.
   struct peer_state {
-    duration heard{};
     duration asked{};  ///< time of the first question since it was last heard
     unsigned questions = 0;
-    std::optional<duration> left;
     std::optional<duration> died;
     std::optional<duration> seen;  ///< when its process was last seen running
-    bool was_heard = false;
-    bool is_denied = false;  ///< all living ranks have said that they have no farewell of this peer
+    bool is_denied = false;        ///< all living ranks have said that they have no farewell of this peer
   };
-  [[nodiscard]] const peer_state& at(int peer) const noexcept {
-    return peers_[static_cast<std::size_t>(peer)];
+  /// Null if it is neither.
+  [[nodiscard]] const peer_state* find(int peer) const noexcept {
+    const auto found = states_.find(peer);
+    return found == states_.end() ? nullptr : &found->second;
   }
-  [[nodiscard]] peer_state& at(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
-  [[nodiscard]] bool is_seen_running(int peer) const noexcept {
-    return at(peer).seen && attended_ - *at(peer).seen <= seen_recently;
+  [[nodiscard]] bool left_long_ago(int peer, const wait& w) const noexcept;
+  [[nodiscard]] bool is_seen_running(int peer) const noexcept;
+  [[nodiscard]] bool is_stranger(int peer) const noexcept {
+    return !limits_.strangers_say_farewell && !was_heard(peer);
   }
+  /// True if every other peer has left or is a silent stranger, which may have left.
+  [[nodiscard]] bool are_all_gone_or_silent() const noexcept;
   [[nodiscard]] bool all_left(const wait& w) const noexcept;
   [[nodiscard]] verdict end_of(const wait& w) const noexcept;
 
   limits limits_;
-  std::vector<peer_state> peers_;
+  std::unordered_map<int, peer_state> states_;
+  std::vector<bool> heard_;
+  std::vector<bool> left_;
+  std::unordered_map<int, duration> left_at_;
   std::vector<int> suspects_;
   std::vector<int> dead_;
   std::vector<int> leaving_;  ///< peers that have left since the last `advance_to`
-  int left_ = 0;
+  int left_count_ = 0;
   duration attended_{};
   std::optional<time_point> last_look_;
 };

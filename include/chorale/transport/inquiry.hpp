@@ -36,8 +36,8 @@ class inquiry {
   /// Asks `peer` about its call of the number of `now`; the answer is judged while this rank waits for it,
   /// and is a sign of life.
   void ask(int peer, call_id now);
-  /// Asks `peer` whether it has a farewell of `dead`, whose process is gone.
-  void ask_about(int dead, int peer);
+  /// Asks `peer` whether it has a farewell of `absent`, whose process is gone, or which does not answer.
+  void ask_about(int absent, int peer);
   /// Also passes answers to `survey` until it is set to null.
   void survey(stall_survey* survey) noexcept { survey_ = survey; }
 

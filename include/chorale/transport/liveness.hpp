@@ -34,8 +34,8 @@ class liveness {
   void expect_answer(int peer);
   /// `peer` has said on its connection that it ends its communicator.
   void leave(int peer) noexcept;
-  /// `from` says that `peer`, whose process is gone, has left before, or that `from` has no farewell of it
-  /// either.
+  /// `from` says that `peer`, whose process is gone or which does not answer, has left before, or that `from`
+  /// has no farewell of it either.
   void note_reported(int from, int peer, bool has_left) noexcept;
   /// `peer` has said by datagram that it ends its communicator: it no longer reads datagrams, either.
   void take_farewell(int peer) noexcept;
@@ -52,6 +52,8 @@ class liveness {
   [[nodiscard]] bool listens(int peer) const noexcept {
     return !is_dead(peer) && !closed_[static_cast<std::size_t>(peer)];
   }
+  /// True if a farewell of this rank is for that one, which may have told its own before.
+  [[nodiscard]] bool is_told(int peer) const noexcept;
   /// True if that rank is gone, or shows no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
   /// Attended time of this rank, as the failure detector counts it; calling this advances it.
@@ -78,6 +80,11 @@ class liveness {
   [[nodiscard]] std::vector<int> whom_to_ask(int awaited, bool asks_others);
   /// Living ranks, `awaited` among them, to ask whether `dead` had left before.
   [[nodiscard]] std::vector<int> witnesses(int dead, int awaited);
+  /// A rank that does not answer and may have left without telling this one, `awaited` before others; -1 if
+  /// there is none.
+  [[nodiscard]] int absent_stranger(int awaited);
+  /// Those whom `peer` has told if it has left.
+  [[nodiscard]] std::vector<int> keepers_of(int peer);
 
  private:
   [[nodiscard]] std::vector<int> silent_suspects();
@@ -87,6 +94,7 @@ class liveness {
   failure_detector detector_;  ///< used under the lock of the channel
   std::vector<bool> closed_;   ///< ranks that no longer listen
   std::size_t next_neighbour_ = 0;
+  std::size_t next_absent_ = 0;
   unsigned next_asked_ = 0;
   std::vector<witness_round> witness_rounds_;  ///< one for each dead rank about which others are asked
 };

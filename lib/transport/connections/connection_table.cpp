@@ -37,13 +37,13 @@ struct connection_table::pairing {
     ledger theirs{};        ///< the peer's ledger at the refusal
     time_point until{};     ///< when to ask again in any case
     clock::duration pause = first_pause;
-  } refusal;
+  } refusal{};
   /// A request of the peer that is unanswered, or was refused and may be revised.
-  std::optional<close_message> held;
+  std::optional<close_message> held{};
   struct {
     time_point since{};
     std::uint64_t refusals = 0;  ///< refusals that this rank had received by then
-  } wait_for_room;
+  } wait_for_room{};
   /// Whether a request to close has a chance. `mine`: this rank's ledger.
   [[nodiscard]] bool may_be_asked_for(const ledger& mine, time_point now) const noexcept {
     if (!refusal.stands || now >= refusal.until) return true;
@@ -54,21 +54,16 @@ struct connection_table::pairing {
     std::uint64_t before = 0;    ///< `connection_port::used` at opening
     std::uint64_t activity = 0;  ///< at the last look
     std::uint64_t last = 0;      ///< when `activity` last changed, in units of `uses_`
-  } use;
+  } use{};
 };
 
 connection_table::connection_table(connection_port& port, int ranks, options o)
-    : port_(&port), options_(o), pairings_(static_cast<std::size_t>(ranks)) {}
+    : port_(&port), options_(o), pairings_(ranks) {}
 
 connection_table::~connection_table() = default;
 
 connection_table::pairing& connection_table::known(int peer) {
-  auto& slot = pairings_[static_cast<std::size_t>(peer)];
-  if (!slot) {
-    slot = std::make_unique<pairing>();
-    slot->peer = peer;
-  }
-  return *slot;
+  return pairings_.get(peer, peer);
 }
 
 void connection_table::request(int peer) {
@@ -312,8 +307,8 @@ void connection_table::answer_later(pairing& p) {
 }
 
 bool connection_table::awaits_answer(int peer) const noexcept {
-  const auto& p = pairings_[static_cast<std::size_t>(peer)];
-  return p && p->closing;
+  const pairing* const p = pairings_.find(peer);
+  return p != nullptr && p->closing;
 }
 
 void connection_table::end() noexcept {

@@ -55,7 +55,7 @@ joining_plan connections::plan(std::string transport, int ranks, const config& s
   return {.transport = std::move(transport),
           .settings = settings,
           .port = {.payload_bytes = 1024,
-                   .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 8192)),
+                   .receives = static_cast<std::uint32_t>(std::clamp(8 * ranks, 256, 1024)),
                    .sends = 64}};
 }
 

@@ -13,7 +13,7 @@ namespace chorale::transport::reliable {
 
 bool memory_client::put(stream& to, write_request& w, call_id call, clock::time_point now) {
   if (w.from.empty() && !w.notified) w.complete = true;
-  peer_state& p = of(to.peer());
+  peer_state& p = peers_.get(to.peer());
   while (!w.complete) {
     if (!to.has_room()) return false;
     const std::size_t part =

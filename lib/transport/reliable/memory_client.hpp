@@ -9,9 +9,9 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <vector>
 
 #include <chorale/core/call.hpp>
+#include <chorale/transport/per_peer.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 
 #include "packet.hpp"
@@ -37,26 +37,28 @@ class memory_client {
   };
 
   /// `room`: bytes of a packet.
-  memory_client(int ranks, std::size_t room) : room_(room), peers_(static_cast<std::size_t>(ranks)) {}
+  memory_client(int ranks, std::size_t room) : room_(room), peers_(ranks) {}
 
   // Writes.
   /// Sends as much as there is room for; true if that was everything.
   bool put(stream& to, write_request& w, call_id call, clock::time_point now);
   /// True if all puts to that rank have arrived.
   [[nodiscard]] bool has_arrived(int peer) const noexcept {
-    return !peers_[static_cast<std::size_t>(peer)].puts;
+    const peer_state* const p = peers_.find(peer);
+    return p == nullptr || !p->puts;
   }
   void on_arrival(const stream& to) noexcept {
-    peer_state& p = of(to.peer());
-    if (p.puts && to.has_arrived(p.last_put)) p.puts = false;
+    peer_state* const p = peers_.find(to.peer());
+    if (p != nullptr && p->puts && to.has_arrived(p->last_put)) p->puts = false;
   }
-  void on_notice(int from, notice n) { of(from).notices.push_back(n); }
+  void on_notice(int from, notice n) { peers_.get(from).notices.push_back(n); }
   /// The oldest notification of that rank; null if there is none.
   [[nodiscard]] const notice* next_notice(int from) const noexcept {
-    const auto& notices = peers_[static_cast<std::size_t>(from)].notices;
-    return notices.empty() ? nullptr : &notices.front();
+    const peer_state* const p = peers_.find(from);
+    return p == nullptr || p->notices.empty() ? nullptr : &p->notices.front();
   }
-  void take_notice(int from) noexcept { of(from).notices.pop_front(); }
+  /// Forgets it. Precondition: there is one.
+  void take_notice(int from) noexcept { peers_.find(from)->notices.pop_front(); }
 
   // Reads and atomic operations. Precondition: the stream has room.
   std::uint32_t get(stream& from, std::uint64_t address, std::uint32_t key, std::span<std::byte> into,
@@ -90,13 +92,12 @@ class memory_client {
     sequence last_put = first_sequence;  ///< ... before this packet
     std::deque<notice> notices;
   };
-  [[nodiscard]] peer_state& of(int peer) noexcept { return peers_[static_cast<std::size_t>(peer)]; }
   /// The operation that a reply of that peer belongs to; null if there is none.
   [[nodiscard]] operation* find(int peer, std::uint32_t ticket) noexcept;
   std::uint32_t keep(operation&& o);
 
   std::size_t room_;
-  std::vector<peer_state> peers_;
+  per_peer<peer_state> peers_;
   std::map<std::uint32_t, operation> operations_;
   std::uint32_t next_ticket_ = 1;
 };

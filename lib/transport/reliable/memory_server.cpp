@@ -53,7 +53,7 @@ bool memory_server::on_put(stream& from, const put_body& b, std::span<const std:
 }
 
 void memory_server::on_read(stream& from, const read_body& b, const event_time& now) {
-  auto& replies = of(from.peer());
+  auto& replies = replies_.get(from.peer());
   if (replies.size() >= most_replies)
     return refuse(from, refusal(b.address, b.bytes, b.key, b.ticket, refusal_reason::too_many), now);
   replies.push_back({b, 0});
@@ -61,7 +61,7 @@ void memory_server::on_read(stream& from, const read_body& b, const event_time& 
 }
 
 void memory_server::on_atomic(stream& from, const atomic_body& b, const event_time& now) {
-  auto& replies = of(from.peer());
+  auto& replies = replies_.get(from.peer());
   auto why = exposed_.check(b.key, b.address, word_bytes, true);
   if (!why && b.address % word_bytes != 0) why = refusal_reason::alignment;
   if (!why && replies.size() >= most_replies) why = refusal_reason::too_many;
@@ -74,14 +74,14 @@ void memory_server::on_atomic(stream& from, const atomic_body& b, const event_ti
 void memory_server::refuse(stream& to, const refusal_body& b, const event_time& now) {
   ++counts_->refused;
   if (b.ticket == 0) to.note_refusal();
-  auto& replies = of(to.peer());
+  auto& replies = replies_.get(to.peer());
   if (replies.size() >= 2 * most_replies) return;
   replies.push_back({b, 0});
   send_replies(to, now);
 }
 
 void memory_server::send_replies(stream& to, const event_time& now) {
-  auto& replies = of(to.peer());
+  auto& replies = replies_.get(to.peer());
   while (!replies.empty()) {
     if (!to.has_room()) return to.lag();
     due_reply& r = replies.front();

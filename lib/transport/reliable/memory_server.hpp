@@ -7,7 +7,8 @@
 #include <deque>
 #include <span>
 #include <variant>
-#include <vector>
+
+#include <chorale/transport/per_peer.hpp>
 
 #include "exposures.hpp"
 #include "packet.hpp"
@@ -21,7 +22,7 @@ class memory_server {
  public:
   /// `room`: bytes of a packet.
   memory_server(std::uint64_t secret, int ranks, std::size_t room, stream_statistics& counts)
-      : exposed_(secret), room_(room), counts_(&counts), replies_(static_cast<std::size_t>(ranks)) {}
+      : exposed_(secret), room_(room), counts_(&counts), replies_(ranks) {}
 
   [[nodiscard]] exposures& exposed() noexcept { return exposed_; }
   [[nodiscard]] const exposures& exposed() const noexcept { return exposed_; }
@@ -30,7 +31,10 @@ class memory_server {
   bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, const event_time& now);
   void on_read(stream& from, const read_body& b, const event_time& now);
   void on_atomic(stream& from, const atomic_body& b, const event_time& now);
-  [[nodiscard]] bool owes_replies(int peer) const noexcept { return !of(peer).empty(); }
+  [[nodiscard]] bool owes_replies(int peer) const noexcept {
+    const queue* const due = replies_.find(peer);
+    return due != nullptr && !due->empty();
+  }
   /// Sends as many replies as there is room for.
   void send_replies(stream& to, const event_time& now);
   /// An atomic operation on this rank's memory, atomic with respect to those of peers. Returns the old value.
@@ -44,14 +48,12 @@ class memory_server {
     std::uint64_t sent = 0;  ///< bytes of a read sent so far
   };
   using queue = std::deque<due_reply>;
-  [[nodiscard]] queue& of(int peer) noexcept { return replies_[static_cast<std::size_t>(peer)]; }
-  [[nodiscard]] const queue& of(int peer) const noexcept { return replies_[static_cast<std::size_t>(peer)]; }
   void refuse(stream& to, const refusal_body& b, const event_time& now);
 
   exposures exposed_;
   std::size_t room_;
   stream_statistics* counts_;
-  std::vector<queue> replies_;
+  per_peer<queue> replies_;
 };
 
 }  // namespace chorale::transport::reliable

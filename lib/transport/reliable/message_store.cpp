@@ -8,7 +8,7 @@
 namespace chorale::transport::reliable {
 
 message_store::outcome message_store::put(int from, const packet& p, bool is_awaited) {
-  waiting& w = at(from);
+  waiting& w = from_.get(from);
   const std::uint64_t here = w.arrived - w.released;
   if (p.payload.size() > largest_ || here >= most_) return outcome::unexpected;
   if (here != 0 && !is_awaited && !pool_->has_room()) return outcome::no_room;

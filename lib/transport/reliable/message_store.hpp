@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <vector>
+
+#include <chorale/transport/per_peer.hpp>
 
 #include "packet.hpp"
 #include "packet_pool.hpp"
@@ -27,11 +28,7 @@ class message_store {
 
   /// At most `most` messages per sender, of at most `largest` bytes; the pool must outlive this.
   message_store(packet_pool& pool, int ranks, std::size_t largest, std::uint32_t most)
-      : pool_(&pool),
-        largest_(largest),
-        most_(most),
-        mask_(std::bit_ceil(most) - 1),
-        from_(static_cast<std::size_t>(ranks)) {}
+      : pool_(&pool), largest_(largest), most_(most), mask_(std::bit_ceil(most) - 1), from_(ranks) {}
 
   /// Stores a message; `unexpected` if no valid rank would send it now. Takes a block beyond the pool's limit
   /// if no other message of the sender is stored, or if the user awaits data of the sender: this message or a
@@ -39,18 +36,19 @@ class message_store {
   outcome put(int from, const packet& p, bool is_awaited);
   /// True if there is a message that was not handed out.
   [[nodiscard]] bool has_next(int from) const noexcept {
-    const waiting& w = at(from);
-    return w.handed_out != w.arrived;
+    const waiting* const w = from_.find(from);
+    return w != nullptr && w->handed_out != w->arrived;
   }
   /// The oldest message not handed out. Precondition: has_next(from).
   [[nodiscard]] const message& next(int from) const noexcept {
-    return at(from).ring[at(from).handed_out & mask_];
+    const waiting& w = *from_.find(from);
+    return w.ring[w.handed_out & mask_];
   }
   /// Hands it out; it stays in place until it is released. Precondition: has_next(from).
-  void hand_out(int from) noexcept { ++at(from).handed_out; }
-  /// Releases the oldest message that was handed out.
+  void hand_out(int from) noexcept { ++from_.find(from)->handed_out; }
+  /// Releases the oldest message that was handed out. Precondition: there is one.
   void release(int from) noexcept {
-    waiting& w = at(from);
+    waiting& w = *from_.find(from);
     pool_->give_back(w.ring[w.released++ & mask_].block);
   }
   /// Maximum of simultaneously stored messages of one sender.
@@ -59,20 +57,18 @@ class message_store {
  private:
   /// Counters of a sender's messages.
   struct waiting {
-    std::unique_ptr<message[]> ring;  ///< allocated when the first message arrives
+    std::unique_ptr<message[]> ring;
     std::uint64_t arrived = 0;
     std::uint64_t handed_out = 0;
     std::uint64_t released = 0;
   };
-  [[nodiscard]] waiting& at(int from) noexcept { return from_[static_cast<std::size_t>(from)]; }
-  [[nodiscard]] const waiting& at(int from) const noexcept { return from_[static_cast<std::size_t>(from)]; }
 
   packet_pool* pool_;
   std::size_t largest_;
   std::uint32_t most_;
   std::uint32_t mask_;  ///< maps a counter to a place in a ring
   std::uint64_t most_at_once_ = 0;
-  std::vector<waiting> from_;
+  per_peer<waiting> from_;
 };
 
 }  // namespace chorale::transport::reliable

@@ -34,15 +34,15 @@ std::uint32_t stream_table::receives_for(int ranks) noexcept {
 
 stream_table::stream_table(packet_port& port, const options& o)
     : blocks_(o.blocks),
+      window_(window_of(o.ranks)),
+      least_timeout_(o.least_timeout),
       all_{port, *this, packet_pool{in_cache_lines(o.packet_bytes), o.most_packets}},
+      unused_(-1, all_, window_, least_timeout_),
+      streams_(o.ranks),
       store_(all_.pool, o.ranks, o.block_bytes, o.blocks),
       server_(o.secret, o.ranks, o.packet_bytes, all_.counts),
       client_(o.ranks, o.packet_bytes),
-      departed_(static_cast<std::size_t>(o.ranks)) {
-  streams_.reserve(static_cast<std::size_t>(o.ranks));
-  for (int r = 0; r < o.ranks; ++r)
-    streams_.push_back(std::make_unique<stream>(r, all_, window_of(o.ranks), o.least_timeout));
-}
+      departed_(static_cast<std::size_t>(o.ranks)) {}
 
 void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
                                const event_time& now) {
@@ -65,7 +65,9 @@ void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std
 }
 
 void stream_table::on_farewell(int from, std::span<const std::byte> body, const event_time& now) {
-  if (const auto b = parse<report_body>(body)) at(from).take_state(*b, now);
+  const auto b = parse<report_body>(body);
+  stream* const s = streams_.find(from);
+  if (b && s != nullptr) s->take_state(*b, now);
 }
 
 bool stream_table::deliver(stream& from, const packet& p, const event_time& now) {
@@ -196,8 +198,9 @@ void stream_table::request_report(int to, clock::time_point now) {
   at(to).request_report(now);
   if (all_.pool.has_room()) return;
   // Other streams hold the blocks: ask their peers, too.
-  for (const auto& other : streams_)
-    if (other->peer() != to && !other->is_drained()) other->request_report(now);
+  streams_.each([&](stream& other) {
+    if (other.peer() != to && !other.is_drained()) other.request_report(now);
+  });
 }
 
 void stream_table::progress(clock::time_point now) {

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/per_peer.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
@@ -130,13 +130,17 @@ class stream_table final : packet_sink {
   /// This rank waits for the answer to a request.
   void await_answer(int from, clock::time_point now);
   /// The awaited data has arrived.
-  void end_await(int from) noexcept { at(from).end_await(); }
+  void end_await(int from) noexcept {
+    if (stream* const s = streams_.find(from)) s->end_await();
+  }
   /// This rank waits for room in the stream to that rank, or until everything in it has arrived.
   void request_report(int to, clock::time_point now);
   /// The same for a wait until puts there have arrived: asks only after a few calls.
   void request_report_soon(int to, clock::time_point now) { at(to).request_report_soon(now); }
   /// The last such wait has ended.
-  void end_report_requests(int to) noexcept { at(to).end_report_requests(); }
+  void end_report_requests(int to) noexcept {
+    if (stream* const s = streams_.find(to)) s->end_report_requests();
+  }
   /// True if all packets to that rank have arrived.
   [[nodiscard]] bool is_drained(int to) const noexcept { return at(to).is_drained(); }
   /// Sends packets that waited for room.
@@ -166,14 +170,19 @@ class stream_table final : packet_sink {
   finding take_notice(int from, call_id call);
   bool deliver(stream& from, const packet& p, const event_time& now) override;
   void on_arrival(stream& to, const event_time& now) override;
-  [[nodiscard]] stream& at(int peer) noexcept { return *streams_[static_cast<std::size_t>(peer)]; }
+  /// Makes the stream if there is none.
+  [[nodiscard]] stream& at(int peer) { return streams_.get(peer, peer, all_, window_, least_timeout_); }
   [[nodiscard]] const stream& at(int peer) const noexcept {
-    return *streams_[static_cast<std::size_t>(peer)];
+    const stream* const s = streams_.find(peer);
+    return s == nullptr ? unused_ : *s;
   }
 
   std::uint32_t blocks_;
+  std::uint32_t window_;  ///< of each peer, in packets
+  clock::duration least_timeout_;
   shared_by_streams all_;
-  std::vector<std::unique_ptr<stream>> streams_;
+  stream unused_;  ///< stands for those to peers with which nothing was exchanged
+  per_peer<stream> streams_;
   message_store store_;
   memory_server server_;
   memory_client client_;

@@ -4,11 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/registered_pool.hpp>
@@ -57,29 +55,6 @@ struct connection {
   } probe;
   std::string broken;  ///< why it failed, empty while it works
   alignas(64) std::byte kept_words[mailbox_layout::blocks_offset]{};
-};
-
-/// One `State` for each peer that communicates with this rank, made at first use.
-template <class State>
-class per_peer {
- public:
-  explicit per_peer(int ranks) : states_(static_cast<std::size_t>(ranks)) {}
-  [[nodiscard]] State* find(int peer) const noexcept { return states_[static_cast<std::size_t>(peer)].get(); }
-  template <class... Arguments>
-  State& get(int peer, Arguments&&... arguments) {
-    auto& slot = states_[static_cast<std::size_t>(peer)];
-    if (!slot) slot.reset(new State{std::forward<Arguments>(arguments)...});
-    return *slot;
-  }
-  template <class Visit>
-  void each(Visit&& visit) const {
-    for (const auto& s : states_) {
-      if (s) visit(*s);
-    }
-  }
-
- private:
-  std::vector<std::unique_ptr<State>> states_;
 };
 
 }  // namespace chorale::transport

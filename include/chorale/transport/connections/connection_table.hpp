@@ -4,11 +4,11 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/ledger.hpp>
+#include <chorale/transport/per_peer.hpp>
 
 namespace chorale::transport {
 
@@ -134,7 +134,7 @@ class connection_table {
 
   connection_port* port_;
   options options_;
-  std::vector<std::unique_ptr<pairing>> pairings_;
+  per_peer<pairing> pairings_;
   std::vector<int> open_;
   std::vector<int> callers_;  ///< peers that wait for room here
   std::uint64_t uses_ = 0;

@@ -17,6 +17,7 @@
 #include <chorale/transport/device_port.hpp>
 #include <chorale/transport/endpoint.hpp>
 #include <chorale/transport/memory_report.hpp>
+#include <chorale/transport/per_peer.hpp>
 
 namespace chorale::transport {
 

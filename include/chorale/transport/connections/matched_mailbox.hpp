@@ -11,6 +11,7 @@
 #include <chorale/core/sendable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
+#include <chorale/transport/per_peer.hpp>
 #include <chorale/transport/posting.hpp>
 
 namespace chorale::transport {

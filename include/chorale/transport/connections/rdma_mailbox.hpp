@@ -12,6 +12,7 @@
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
 #include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/per_peer.hpp>
 
 namespace chorale::transport {
 

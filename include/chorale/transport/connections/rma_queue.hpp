@@ -12,6 +12,7 @@
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/connections/connections.hpp>
+#include <chorale/transport/per_peer.hpp>
 #include <chorale/transport/registration_cache.hpp>
 #include <chorale/transport/remote_range.hpp>
 #include <chorale/verbs/peer_memory.hpp>

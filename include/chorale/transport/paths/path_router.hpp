@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/zeroed_array.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/rdma_mailbox.hpp>
 #include <chorale/transport/reliable/streams.hpp>
@@ -143,7 +144,7 @@ class path_router {
   int ranks_;
   int limit_;
   path_choice choice_;
-  std::vector<peer_path> peers_;
+  chorale::detail::zeroed_array<peer_path> peers_;
   std::vector<int> under_way_;  ///< peers whose path is about to switch
   int places_ = 0;              ///< places reserved for connections
   int sent_since_look_ = 0;
