@@ -43,6 +43,7 @@ TEST_CASE("places list their ranks", "[places]") {
       }
       REQUIRE(std::vector<int>(layout.order().begin(), layout.order().end()) == order);
       REQUIRE(layout.largest() == static_cast<int>(largest));
+      REQUIRE(layout.smallest() == static_cast<int>(smallest));
       REQUIRE(layout.are_equal() == (smallest == largest));
       REQUIRE(layout.are_contiguous() == std::is_sorted(order.begin(), order.end()));
       for (int r = 0; r < size; ++r) REQUIRE(layout.of(r) == of[static_cast<std::size_t>(r)]);
@@ -52,6 +53,7 @@ TEST_CASE("places list their ranks", "[places]") {
   CHECK(none.count() == 0);
   CHECK(none.ranks() == 0);
   CHECK(none.largest() == 0);
+  CHECK(none.smallest() == 0);
 }
 
 TEST_CASE("layouts are read", "[places]") {

@@ -67,9 +67,7 @@ class levels {
  private:
   void make(Net& net) {
     const places& all = net.layout();
-    columns_ = all.largest();
-    for (int place = 0; place < all.count(); ++place)
-      columns_ = std::min(columns_, static_cast<int>(all.members(place).size()));
+    columns_ = all.smallest();
     const int mine = chorale::rank_within_place(all, net.rank());
     if (mine < columns_) {
       std::vector<int> column;

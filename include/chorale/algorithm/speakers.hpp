@@ -65,7 +65,7 @@ class speakers {
   void make(Net& net) {
     all_ = &net.layout();
     here_ = all_->of(net.rank());
-    count_ = static_cast<std::size_t>(std::min(levels<Net>::of(net).columns(), all_->count()));
+    count_ = static_cast<std::size_t>(std::min(all_->smallest(), all_->count()));
     const int mine = chorale::rank_within_place(*all_, net.rank());
     partners_.clear();
     for (int place = 0; place < all_->count(); ++place)

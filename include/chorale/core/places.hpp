@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdint>
 #include <span>
 #include <utility>
 #include <vector>
@@ -19,7 +18,8 @@ class places {
  public:
   places() = default;
   /// `of`: the number of each rank's place, in which each place follows those of lower ranks.
-  explicit places(std::vector<int> of) : of_(std::move(of)), order_(of_.size()) {
+  explicit places(std::vector<int> of)
+      : of_(std::move(of)), order_(of_.size()), smallest_(static_cast<int>(of_.size())) {
     for (const int place : of_) {
       const auto next = static_cast<std::size_t>(place) + 1;
       if (next >= begins_.size()) begins_.resize(next + 1);
@@ -27,6 +27,7 @@ class places {
     }
     for (std::size_t i = 1; i < begins_.size(); ++i) {
       largest_ = std::max(largest_, begins_[i]);
+      smallest_ = std::min(smallest_, begins_[i]);
       begins_[i] += begins_[i - 1];
     }
     std::vector<int> next{begins_.begin(), begins_.end()};
@@ -50,8 +51,10 @@ class places {
   [[nodiscard]] std::span<const int> order() const noexcept { return order_; }
   /// The number of ranks of the place that has most.
   [[nodiscard]] int largest() const noexcept { return largest_; }
+  /// The number of ranks of the place that has fewest.
+  [[nodiscard]] int smallest() const noexcept { return smallest_; }
   /// Whether all places have as many.
-  [[nodiscard]] bool are_equal() const noexcept { return std::int64_t{largest_} * count() == ranks(); }
+  [[nodiscard]] bool are_equal() const noexcept { return smallest_ == largest_; }
   /// Whether the ranks of each place are neighbours, so that `order()` is that of the ranks.
   [[nodiscard]] bool are_contiguous() const noexcept { return std::is_sorted(of_.begin(), of_.end()); }
 
@@ -60,6 +63,7 @@ class places {
   std::vector<int> order_;
   std::vector<int> begins_{0};  ///< index in `order_` of the first rank of each place, and the end
   int largest_ = 0;
+  int smallest_ = 0;
 };
 
 }  // namespace chorale

@@ -39,11 +39,7 @@ struct multi_object : of_levels<In> {
   template <placed_transport Net>
   static bool suits(const Net& net) noexcept {
     const places& all = net.layout();
-    std::size_t smallest = all.order().size();
-    for (int place = 0; place < all.count(); ++place)
-      smallest = std::min(smallest, all.members(place).size());
-    return of_levels<In>::suits(net) && all.count() >= all.largest() &&
-           2 * smallest >= static_cast<std::size_t>(all.largest());
+    return of_levels<In>::suits(net) && all.count() >= all.largest() && 2 * all.smallest() >= all.largest();
   }
 
   template <placed_transport Net>
