@@ -52,12 +52,9 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
   return mine.size();
 }
 
-/// Whether an algorithm goes by places.
+/// An algorithm that goes by places.
 template <class Algorithm>
-inline constexpr bool goes_by_places = false;
-template <class Algorithm>
-requires requires { Algorithm::goes_by_places; }
-inline constexpr bool goes_by_places<Algorithm> = Algorithm::goes_by_places;
+concept goes_by_places = Algorithm::goes_by_places;
 
 /// Whether this argument permits algorithms to be exchanged without changing the bits of the result.
 template <class Argument>
