@@ -5,7 +5,7 @@
 #include <bit>
 
 #include <chorale/topology/arithmetic.hpp>
-#include <chorale/topology/index_iterator.hpp>
+#include <chorale/topology/child_range.hpp>
 
 namespace chorale::topology {
 
@@ -15,25 +15,16 @@ namespace chorale::topology {
 /// subtree of v is the contiguous range of virtual ranks [v, v + subtree_size()). Cost: ceil(log2 size) steps
 /// until the last rank is reached.  Source: P2 section 4.1, figure 1.
 class binomial {
+  struct child {
+    int rank = 0;
+    int group = 1;
+    int farthest = 0;  ///< distance of the first
+    constexpr int operator()(int i, int) const { return wrap(rank + (farthest >> i), group); }
+  };
+
  public:
   /// The children of one rank as real ranks, in sending order: largest subtree first.
-  class child_range {
-   public:
-    constexpr child_range() = default;
-    [[nodiscard]] constexpr int size() const { return count_; }
-    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
-    /// Child `i` of [0, size()).
-    constexpr int operator[](int i) const { return wrap(rank_ + ((1 << (count_ - 1)) >> i), group_); }
-    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
-    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, count_}; }
-
-   private:
-    friend class binomial;
-    constexpr child_range(int rank, int group, int count) : rank_(rank), group_(group), count_(count) {}
-    int rank_ = 0;
-    int group_ = 1;
-    int count_ = 0;
-  };
+  using child_range = topology::child_range<child>;
 
   /// A group of one.
   constexpr binomial() = default;
@@ -49,7 +40,10 @@ class binomial {
     return is_root() ? -1 : wrap((virtual_ & (virtual_ - 1)) + root_, size_);
   }
   /// The distances to the children are the powers of two below subtree_size().
-  [[nodiscard]] constexpr child_range children() const { return {rank_, size_, ceil_log2(subtree_size())}; }
+  [[nodiscard]] constexpr child_range children() const {
+    const int count = ceil_log2(subtree_size());
+    return {{rank_, size_, 1 << count >> 1}, count};
+  }
   /// Number of ranks in the subtree of this rank, including itself.
   [[nodiscard]] constexpr int subtree_size() const {
     if (is_root()) return size_;

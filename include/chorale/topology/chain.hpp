@@ -3,29 +3,21 @@
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
-#include <chorale/topology/index_iterator.hpp>
+#include <chorale/topology/child_range.hpp>
 
 namespace chorale::topology {
 
 /// One rank's place in the chain root, root + 1, ..., root - 1 (mod size); a tree in which every rank but the
 /// last has one child. Cost: size - 1 steps until the last rank is reached; every rank sends once.
 class chain {
+  struct child {
+    int rank = -1;
+    constexpr int operator()(int, int) const { return rank; }
+  };
+
  public:
   /// At most one child.
-  class child_range {
-   public:
-    constexpr child_range() = default;
-    [[nodiscard]] constexpr int size() const { return child_ < 0 ? 0 : 1; }
-    [[nodiscard]] constexpr bool empty() const { return child_ < 0; }
-    constexpr int operator[](int) const { return child_; }
-    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
-    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, size()}; }
-
-   private:
-    friend class chain;
-    explicit constexpr child_range(int child) : child_(child) {}
-    int child_ = -1;
-  };
+  using child_range = topology::child_range<child>;
 
   /// A group of one.
   constexpr chain() = default;
@@ -39,7 +31,7 @@ class chain {
   [[nodiscard]] constexpr int parent() const { return is_root() ? -1 : wrap(rank_ - 1, size_); }
   [[nodiscard]] constexpr child_range children() const {
     const int next = wrap(rank_ + 1, size_);
-    return child_range{next == root_ ? -1 : next};
+    return {{next}, next == root_ ? 0 : 1};
   }
   /// Hops from the root to this rank.
   [[nodiscard]] constexpr int depth() const { return wrap(rank_ - root_, size_); }

@@ -3,7 +3,7 @@
 #pragma once
 
 #include <chorale/topology/arithmetic.hpp>
-#include <chorale/topology/index_iterator.hpp>
+#include <chorale/topology/child_range.hpp>
 
 namespace chorale::topology {
 
@@ -27,32 +27,22 @@ constexpr bool valid_degree(int k) noexcept {
 /// Cost: steps_of(size, k) = ceil(log_{k+1} size) steps; size - 1 messages, one more for a root other than 0.
 /// Source: P2 section 4.2, figures 3 and 4; as gather tree P1 section 3.3.
 class degree_k {
+  struct child {
+    int rank = 0;
+    int bits = 1;
+    int first = 0;  ///< index among all children of the rank
+    /// Only the last step can be incomplete; every earlier one has k children.
+    constexpr int operator()(int i, int) const {
+      const int degree = (1 << bits) - 1;
+      const int at = first + i;
+      return rank + ((at % degree + 1) << (bits * (at / degree)));
+    }
+  };
+
  public:
   /// The children of one rank in the order in which they are received and combined: those of step 0
   /// ascending, then those of step 1, ...; this is ascending rank order throughout.
-  class child_range {
-   public:
-    constexpr child_range() = default;
-    [[nodiscard]] constexpr int size() const { return count_; }
-    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
-    /// Child `i` of [0, size()). Only the last step can be incomplete; every earlier one has k children.
-    constexpr int operator[](int i) const {
-      const int degree = (1 << bits_) - 1;
-      const int at = first_ + i;
-      return rank_ + ((at % degree + 1) << (bits_ * (at / degree)));
-    }
-    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
-    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, count_}; }
-
-   private:
-    friend class degree_k;
-    constexpr child_range(int rank, int bits, int first, int count)
-        : rank_(rank), bits_(bits), first_(first), count_(count) {}
-    int rank_ = 0;
-    int bits_ = 1;
-    int first_ = 0;
-    int count_ = 0;
-  };
+  using child_range = topology::child_range<child>;
 
   /// A group of one.
   constexpr degree_k() = default;
@@ -74,11 +64,11 @@ class degree_k {
   [[nodiscard]] constexpr child_range children() const {
     int count = 0;
     for (int step = 0; step < steps(); ++step) count += children_in(step);
-    return {rank_, bits_, 0, count};
+    return {{rank_, bits_, 0}, count};
   }
   /// The children of one step in [0, steps()), at most k.
   [[nodiscard]] constexpr child_range children(int step) const {
-    return {rank_, bits_, step * degree(), children_in(step)};
+    return {{rank_, bits_, step * degree()}, children_in(step)};
   }
   /// Number of steps in which this rank may receive. A rank other than 0 sends in the step after these.
   [[nodiscard]] constexpr int steps() const {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include <chorale/topology/arithmetic.hpp>
-#include <chorale/topology/index_iterator.hpp>
+#include <chorale/topology/child_range.hpp>
 
 namespace chorale::topology {
 
@@ -17,33 +17,24 @@ namespace chorale::topology {
 /// `binomial`, which is that of radix 2, and more messages of one rank. Source: the binomial tree of P2
 /// section 4.1, with the radix of `dissemination_k`.
 class knomial {
+  struct child {
+    int rank = 0;
+    int group = 1;
+    int radix = 2;
+    int step = 1;     ///< distance of the first
+    int highest = 0;  ///< number in the highest step, which alone can be incomplete
+    constexpr int operator()(int i, int) const {
+      if (i < highest) return wrap(rank + (i + 1) * step, group);
+      const int each = radix - 1;
+      int lower = step / radix;
+      for (i -= highest; i >= each; i -= each) lower /= radix;
+      return wrap(rank + (i + 1) * lower, group);
+    }
+  };
+
  public:
   /// The children of one rank as real ranks, in sending order: largest subtrees first.
-  class child_range {
-   public:
-    constexpr child_range() = default;
-    [[nodiscard]] constexpr int size() const { return count_; }
-    [[nodiscard]] constexpr bool empty() const { return count_ == 0; }
-    /// Child `i` of [0, size()). Only the highest step can be incomplete.
-    constexpr int operator[](int i) const {
-      const int each = radix_ - 1;
-      if (i < highest_) return wrap(rank_ + (i + 1) * step_, group_);
-      int step = step_ / radix_;
-      for (i -= highest_; i >= each; i -= each) step /= radix_;
-      return wrap(rank_ + (i + 1) * step, group_);
-    }
-    [[nodiscard]] constexpr auto begin() const { return index_iterator<child_range>{*this, 0}; }
-    [[nodiscard]] constexpr auto end() const { return index_iterator<child_range>{*this, count_}; }
-
-   private:
-    friend class knomial;
-    int rank_ = 0;
-    int group_ = 1;
-    int radix_ = 2;
-    int step_ = 1;     ///< distance of the first child
-    int highest_ = 0;  ///< children of the highest step
-    int count_ = 0;
-  };
+  using child_range = topology::child_range<child>;
 
   /// A group of one.
   constexpr knomial() = default;
@@ -63,18 +54,14 @@ class knomial {
     return wrap(virtual_ - virtual_ / step % radix_ * step + root_, size_);
   }
   [[nodiscard]] constexpr child_range children() const {
-    child_range all;
-    all.rank_ = rank_;
-    all.group_ = size_;
-    all.radix_ = radix_;
     // Distances are below this.
     const int reach = is_root() ? size_ : std::min(size_ - virtual_, lowest_step());
-    if (reach <= 1) return all;
+    if (reach <= 1) return {};
+    child nth{rank_, size_, radix_};
     int lower = 0;
-    for (; all.step_ <= (reach - 1) / radix_; all.step_ *= radix_) ++lower;
-    all.highest_ = (reach - 1) / all.step_;
-    all.count_ = all.highest_ + lower * (radix_ - 1);
-    return all;
+    for (; nth.step <= (reach - 1) / radix_; nth.step *= radix_) ++lower;
+    nth.highest = (reach - 1) / nth.step;
+    return {nth, nth.highest + lower * (radix_ - 1)};
   }
   /// Hops from the root to this rank; 0 at the root.
   [[nodiscard]] constexpr int depth() const {
