@@ -1,31 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the environment says about the launcher.
-#include <charconv>
 #include <cstdlib>
-#include <string_view>
 
 #include <fmt/format.h>
 
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/core/error.hpp>
 
+#include "tcp_environment.hpp"
+
 namespace chorale::bootstrap {
 namespace {
-
-int number(const char* variable) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return 0;
-  const std::string_view view{text};
-  int value = 0;
-  const auto [stop, status] = std::from_chars(view.data(), view.data() + view.size(), value);
-  return status == std::errc{} && stop == view.data() + view.size() ? value : 0;
-}
 
 /// WORLD_SIZE where scripts, torchrun or a Kubernetes job have set all that ranks need to meet; else 0.
 int ranks_of_script() {
   for (const char* variable : {"RANK", "MASTER_ADDR", "MASTER_PORT"})
     if (std::getenv(variable) == nullptr) return 0;
-  return number("WORLD_SIZE");
+  return integer_of("WORLD_SIZE", 0);
 }
 
 }  // namespace
@@ -34,15 +25,15 @@ launch inspect_launch() {
   detail::require_same_layouts();
   launch l;
   l.pmix = std::getenv("PMIX_NAMESPACE") != nullptr && std::getenv("PMIX_RANK") != nullptr;
-  if (const int n = number("OMPI_COMM_WORLD_SIZE"); n > 0) {
+  if (const int n = integer_of("OMPI_COMM_WORLD_SIZE", 0); n > 0) {
     l.launcher = "Open MPI mpirun";
     l.ranks = n;
-  } else if (const int h = number("PMI_SIZE"); h > 0) {
+  } else if (const int h = integer_of("PMI_SIZE", 0); h > 0) {
     l.launcher = "a PMI-1 launcher (MPICH hydra?)";
     l.ranks = h;
   } else if (std::getenv("SLURM_STEP_ID") != nullptr && std::getenv("SLURM_PROCID") != nullptr) {
     l.launcher = "Slurm srun";
-    const int tasks = number("SLURM_STEP_NUM_TASKS");
+    const int tasks = integer_of("SLURM_STEP_NUM_TASKS", 0);
     l.ranks = tasks > 0 ? tasks : 1;
   } else if (const int all = ranks_of_script(); all > 1 && !l.pmix) {
     l.launcher = "RANK and WORLD_SIZE";

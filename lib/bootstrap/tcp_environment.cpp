@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -34,10 +35,9 @@ const char* needed(const char* variable) {
 }
 
 int number_of(const char* variable, int lowest, int highest) {
-  const std::string_view text{needed(variable)};
-  int value = 0;
-  const auto [stop, status] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (status != std::errc{} || stop != text.data() + text.size() || value < lowest || value > highest)
+  const char* text = needed(variable);
+  const int value = integer_of(variable, lowest - 1);
+  if (value < lowest || value > highest)
     throw error(errc::invalid_environment, fmt::format("{}='{}' cannot be used: it accepts {} to {}",
                                                        variable, printable(text), lowest, highest));
   return value;
@@ -52,6 +52,15 @@ int port_of_environment() {
 }
 
 }  // namespace
+
+int integer_of(const char* variable, int otherwise) {
+  const char* text = std::getenv(variable);
+  if (text == nullptr) return otherwise;
+  int value = 0;
+  const char* end = text + std::strlen(text);
+  const auto [stop, status] = std::from_chars(text, end, value);
+  return status == std::errc{} && stop == end ? value : otherwise;
+}
 
 tcp_environment tcp_environment::read() {
   constexpr int most = std::numeric_limits<int>::max();
