@@ -17,8 +17,8 @@ from measuring import pages, process
 def add_options(parser):
     """Those of its own."""
     parser.add_argument("table", type=pathlib.Path)
-    parser.add_argument("--groups", type=groups, default="8,64,512,4096,16384,65536",
-                        help="the columns: numbers of ranks, or of places and ranks of each, as in 64x16 (default: %(default)s)")
+    parser.add_argument("--groups", type=groups,
+                        help="the columns: numbers of ranks, or of places and ranks of each, as in 64x16 (default: those in FILE, else 8,64,512,4096,16384,65536)")
     what = parser.add_mutually_exclusive_group()
     what.add_argument("--into", type=pathlib.Path, metavar="FILE")
     what.add_argument("--check", type=pathlib.Path, metavar="FILE")
@@ -40,6 +40,12 @@ def group_of(row):
 def title(group):
     """1,024; 64 × 16."""
     return " × ".join(f"{int(number):,}" for number in group.split("x"))
+
+
+def groups_in(file):
+    """Those whose titles the table there has."""
+    head = pages.split(file, "winners")[1].partition("\n")[0]
+    return [one.strip().replace(",", "").replace(" × ", "x") for one in head.split("|")[3:-1]]
 
 
 def size_text(size):
@@ -64,8 +70,10 @@ def winners(table, columns):
 
 def run(chosen):
     """Prints, replaces or compares. @returns the exit status"""
+    file = chosen.into or chosen.check
+    columns = chosen.groups or (groups_in(file) if file else groups("8,64,512,4096,16384,65536"))
     try:
-        made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), chosen.groups)
+        made = winners(json.loads(chosen.table.read_text(encoding="utf-8")), columns)
     except (ValueError, KeyError) as e:
         raise process.Refused(f"{chosen.table} is no table to choose by: {e}") from e
     if chosen.into:
