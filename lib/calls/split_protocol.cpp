@@ -133,7 +133,7 @@ void split_protocol::take_messages() {
         const auto size = std::min(static_cast<std::size_t>(states_[at]), room);
         messages.emplace_back(block.begin(), block.begin() + static_cast<std::ptrdiff_t>(size));
       }
-      joining_->take(messages);
+      joining_->take(std::move(messages));
     } catch (...) {
       fail(std::current_exception());
     }

@@ -28,7 +28,7 @@ struct datagram_buffers {
   }
 };
 datagram_buffers of_connections(std::int64_t ranks) noexcept {
-  return {std::clamp<std::int64_t>(8 * ranks, 256, 8192), 64, 1024};
+  return {std::clamp<std::int64_t>(8 * ranks, 256, 1024), 64, 1024};
 }
 datagram_buffers of_streams(std::int64_t ranks, int mtu_bytes, std::int64_t sends) noexcept {
   return {std::clamp<std::int64_t>(64 * std::max<std::int64_t>(ranks - 1, 1), 256, 1024), sends,
@@ -48,16 +48,19 @@ std::int64_t slabs(std::int64_t peers) noexcept {
 std::int64_t inboxes_bytes(std::int64_t peers, const config& c) noexcept {
   return slabs(peers) * up_to(slab * inbox_bytes(c), page);
 }
-std::int64_t shared_receives(std::int64_t ranks) noexcept {
-  return std::clamp<std::int64_t>(4 * ranks, 64, 4096);
+/// Each connection posts its part of all, and at least 32.
+std::int64_t shared_receives(std::int64_t ranks, std::int64_t connections) noexcept {
+  const std::int64_t all = std::clamp<std::int64_t>(4 * ranks, 64, 4096);
+  const std::int64_t peers = std::max<std::int64_t>(ranks - 1, 1);
+  return std::min(all, connections * std::max<std::int64_t>((all + peers - 1) / peers, 32));
 }
 
 }  // namespace
 
 resources resources_of_rc(std::int64_t ranks, std::int64_t peers, const config& settings) {
   const auto port = of_connections(ranks);
-  return {1 + peers, port.receives + shared_receives(ranks), port.bytes() + inboxes_bytes(peers, settings),
-          least_descriptors + of_service + slabs(peers)};
+  return {1 + peers, port.receives + shared_receives(ranks, peers),
+          port.bytes() + inboxes_bytes(peers, settings), least_descriptors + of_service + slabs(peers)};
 }
 
 resources resources_of_ud(std::int64_t ranks, int mtu_bytes) {
@@ -69,7 +72,7 @@ resources resources_of_hybrid(std::int64_t ranks, std::int64_t peers, std::int64
                               const config& settings, int mtu_bytes) {
   const auto port = of_streams(ranks, mtu_bytes, 64);
   const std::int64_t connections = std::min(peers, limit);
-  return {1 + connections, port.receives + shared_receives(ranks),
+  return {1 + connections, port.receives + shared_receives(ranks, connections),
           port.bytes() + inboxes_bytes(connections, settings),
           least_descriptors + of_service + slabs(connections)};
 }

@@ -115,7 +115,8 @@ failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept
   if (all_left(w)) return {outcome::left, w.peer};
   for (const int peer : suspects_) {
     const bool is_awaited =
-        w.peer == peer || (w.peer < 0 && (!is_stranger(peer) || are_all_gone_or_silent()));
+        w.peer == peer ||
+        (w.peer < 0 && (!is_stranger(peer) || (left_count_ == 0 && are_all_gone_or_silent())));
     if (is_awaited && is_silent(peer) && !is_seen_running(peer)) return {outcome::silent, peer};
   }
   if (w.how == attention::waits && limits_.deadline != duration::zero() && waited(w) > limits_.deadline)

@@ -241,7 +241,7 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   say(write_card(card, this_process_cpus(), more, near ? &*near : nullptr));
 }
 
-void joining::take(const bootstrap::cards& all) {
+void joining::take(bootstrap::cards all) {
   switch (due_) {
     case round::cards:
       // All ranks see the same cards: either all stop here or none.
@@ -254,6 +254,8 @@ void joining::take(const bootstrap::cards& all) {
         check_count(all);
         take_cards(all);
       });
+      // Those of a large group are long, and opening may take a while.
+      bootstrap::cards{}.swap(all);
       if (due_ == round::opening) open_port();
       return;
     case round::terms:

@@ -125,6 +125,11 @@ std::string liveness::describe_silence(int peer) {
   text +=
       ": neither its service thread nor its adapter answers; config::silence or CHORALE_SILENCE_MS sets the "
       "limit";
+  if (detector_.may_have_left(peer))
+    text += fmt::format(
+        "; it may also have left: in a group of more than {} ranks it tells only those of its "
+        "host, some others, and those with which it has exchanged anything",
+        farewell_audience::small_group);
   text += hint;
   if (also_silent > 0) text += fmt::format("; so do {} of {} other ranks", also_silent, others);
   if (const auto refused = channel_->refused(); refused != 0)
@@ -177,7 +182,10 @@ std::vector<int> liveness::silent_suspects() {
 std::vector<int> liveness::whom_to_ask(int awaited, bool asks_others) {
   std::vector<int> asked = [this] {
     const std::lock_guard hold{channel_->lock()};
-    return detector_.suspects();
+    std::vector<int> owing = detector_.suspects();
+    // Hundreds may have left: those are asked again only in their turn.
+    std::erase_if(owing, [this](int peer) { return detector_.may_have_left(peer); });
+    return owing;
   }();
   if (asks_others && group_->size() > 1) {
     const int next = static_cast<int>(next_asked_++ % static_cast<unsigned>(group_->size()));

@@ -223,6 +223,51 @@ TEST_CASE("a wait for any rank fails when all have left", "[liveness]") {
   CHECK(s.verdict_on(wait).what == outcome::left);
 }
 
+TEST_CASE("where strangers leave without a farewell, their silence ends only waits for them", "[liveness]") {
+  scene s{{.silence = 2s, .stall = 1h, .strangers_say_farewell = false}};
+  auto for_it = s.detector.begin(3);
+  auto for_any = s.detector.begin(-1);
+  CHECK_FALSE(s.detector.may_have_left(3));
+  s.pass_asking(3, 600ms);
+  CHECK_FALSE(s.detector.may_have_left(3));
+  s.pass_asking(3, 2100ms);
+  CHECK(s.detector.may_have_left(3));
+  CHECK(s.verdict_on(for_it).what == outcome::silent);
+  CHECK(s.verdict_on(for_any).what == outcome::keep_waiting);
+  SECTION("one that was heard before is no stranger") {
+    s.detector.hear(3);
+    CHECK_FALSE(s.detector.may_have_left(3));
+    s.pass_asking(3, 2100ms);
+    CHECK(s.verdict_on(for_any) == failure_detector::verdict{outcome::silent, 3});
+  }
+  SECTION("the others have left: so may have the stranger") {
+    s.detector.leave(1);
+    s.pass_asking(3, 1s);
+    CHECK(s.verdict_on(for_any).what == outcome::keep_waiting);
+    s.detector.leave(2);
+    s.pass_asking(3, 50ms);
+    CHECK(s.verdict_on(for_any).what == outcome::keep_waiting);
+    s.pass_asking(3, 1s);
+    CHECK(s.verdict_on(for_any).what == outcome::left);
+  }
+  SECTION("nobody else was ever heard") {
+    s.detector.ask(1);
+    s.pass(2s, [&] {
+      s.detector.ask(1);
+      s.detector.ask(2);
+      s.detector.ask(3);
+    });
+    s.pass(500ms);
+    CHECK(s.verdict_on(for_any).what == outcome::silent);
+  }
+  SECTION("a report that it has left ends the wait for it") {
+    s.detector.leave(3);
+    s.pass(1s);
+    CHECK(s.verdict_on(for_it) == failure_detector::verdict{outcome::left, 3});
+    CHECK_FALSE(s.detector.may_have_left(3));
+  }
+}
+
 TEST_CASE("a dead rank ends every wait, later if the wait is not for it", "[liveness]") {
   scene s;
   auto for_it = s.detector.begin(1);

@@ -50,7 +50,7 @@ struct rank_of_calls {
 struct pair_of_ranks {
   rank_of_calls mine;
   rank_of_calls theirs;
-  peer_calls known{1, 3, mine.page};
+  peer_calls known{1, mine.page};
   call_id both(operation what, int root = -1) {
     theirs.next(what, root);
     return mine.next(what, root);

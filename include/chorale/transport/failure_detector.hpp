@@ -67,9 +67,7 @@ class failure_detector {
 
   // What is known.
   [[nodiscard]] duration attended() const noexcept { return attended_; }
-  [[nodiscard]] bool has_left(int peer) const noexcept {
-    return left_[static_cast<std::size_t>(peer)] != duration{};
-  }
+  [[nodiscard]] bool has_left(int peer) const noexcept { return left_[static_cast<std::size_t>(peer)]; }
   [[nodiscard]] bool is_dead(int peer) const noexcept {
     const peer_state* p = find(peer);
     return p != nullptr && p->died;

@@ -84,7 +84,7 @@ class joining {
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return message_; }
   /// Takes the messages of that round. @throws error if this rank or another cannot join, or if ranks do not
   /// match: there is no further round then, on any rank.
-  void take(const bootstrap::cards& all);
+  void take(bootstrap::cards all);
   /// True if all ranks have joined.
   [[nodiscard]] bool is_over() const noexcept { return due_ == round::none; }
   /// Makes later messages say that this rank cannot join because of the exception that is being handled.

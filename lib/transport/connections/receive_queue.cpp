@@ -9,24 +9,34 @@ namespace {
 /// Enough that a peer seldom finds no receive, which makes its device wait for hundreds of microseconds
 /// (RNR).
 constexpr std::uint32_t fewest_of_a_pair = 16;
+/// What a peer may send before it is answered: a block for each of 16 messages, and some words.
+constexpr std::uint64_t fewest_of_connection = 32;
 
 bool shares_receives(const verbs::device& device) noexcept {
   return device.attributes().max_srq > 0 && device.attributes().max_srq_wr > 0;
 }
 
+/// Receives for one connection of all that the rank may have.
+std::uint32_t part_of_each(const receive_queue::options& o) noexcept {
+  const auto peers = static_cast<std::uint32_t>(std::max(1, o.ranks - 1));
+  return std::max((o.receives + peers - 1) / peers, fewest_of_a_pair);
+}
+
 std::uint32_t count_for(const verbs::device& device, const receive_queue::options& o) noexcept {
-  if (shares_receives(device))
-    return std::min(o.receives, static_cast<std::uint32_t>(device.attributes().max_srq_wr));
-  const std::uint32_t part = o.receives / static_cast<std::uint32_t>(std::max(1, o.ranks - 1));
-  return std::min(std::max(part, fewest_of_a_pair),
-                  static_cast<std::uint32_t>(std::max(1, device.attributes().max_qp_wr)));
+  const auto& limits = device.attributes();
+  return shares_receives(device)
+             ? std::min(o.receives, static_cast<std::uint32_t>(limits.max_srq_wr))
+             : std::min(part_of_each(o), static_cast<std::uint32_t>(std::max(1, limits.max_qp_wr)));
 }
 
 }  // namespace
 
 receive_queue::receive_queue(const verbs::device& device, const verbs::protection_domain& domain,
                              const options& o)
-    : bytes_(o.bytes), posts_(o.posts), count_(count_for(device, o)) {
+    : bytes_(o.bytes),
+      posts_(o.posts),
+      count_(count_for(device, o)),
+      of_connection_(std::max<std::uint64_t>(part_of_each(o), fewest_of_connection)) {
   if (shares_receives(device))
     queue_ = verbs::shared_receive_queue(domain, count_);
   else
@@ -37,18 +47,25 @@ receive_queue::receive_queue(const verbs::device& device, const verbs::protectio
     first_ = blocks_->data();
     lkey_ = blocks_->lkey();
   }
-  for (std::uint32_t i = 0; posts_ && pairs_.empty() && i < count_; ++i) post(i);
 }
 
 void receive_queue::open(int peer, verbs::queue_pair& pair) {
-  if (pairs_.empty()) return;
+  if (pairs_.empty()) {
+    const auto wanted = std::min<std::uint64_t>((connections_ + 1) * of_connection_, count_);
+    for (; posts_ && posted_ < wanted; ++posted_) post(posted_);
+    ++connections_;
+    return;
+  }
   pairs_[static_cast<std::size_t>(peer)] = &pair;
   const std::uint64_t first = static_cast<std::uint64_t>(peer) * count_;
   for (std::uint32_t i = 0; posts_ && i < count_; ++i) post(first + i);
 }
 
 void receive_queue::close(int peer) noexcept {
-  if (!pairs_.empty()) pairs_[static_cast<std::size_t>(peer)] = nullptr;
+  if (pairs_.empty())
+    --connections_;
+  else
+    pairs_[static_cast<std::size_t>(peer)] = nullptr;
 }
 
 void receive_queue::post_elsewhere(std::uint64_t peer, ibv_recv_wr& request) {

@@ -47,7 +47,7 @@ class receive_queue {
   }
   [[nodiscard]] std::byte* block(std::uint64_t index) const noexcept { return first_ + index * bytes_; }
 
-  /// The queue pair for a peer was made and can receive: posts its receives unless they are shared.
+  /// The queue pair for a peer was made and can receive: posts its receives, or its part of the shared ones.
   void open(int peer, verbs::queue_pair& pair);
   /// That queue pair will be destroyed, with its receives.
   void close(int peer) noexcept;
@@ -80,6 +80,9 @@ class receive_queue {
   std::size_t bytes_;
   bool posts_;
   std::uint32_t count_;
+  std::uint64_t of_connection_;            ///< shared receives that each connection adds, up to `count_`
+  std::uint64_t connections_ = 0;          ///< open now
+  std::uint64_t posted_ = 0;               ///< shared receives so far
   verbs::shared_receive_queue queue_;      ///< closed if queue pairs have their own
   std::vector<verbs::queue_pair*> pairs_;  ///< per peer, null while closed; empty with a shared queue
   std::optional<verbs::registered_buffer> blocks_;

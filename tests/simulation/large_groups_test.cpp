@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+// Groups in which a leaving rank does not tell all others: what those learn that never met it.
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include <catch2/catch.hpp>
+
+#include <chorale/algorithm/barrier/dissemination.hpp>
+#include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/communicator.hpp>
+#include <chorale/core/error.hpp>
+#include <chorale/simulation/run.hpp>
+#include <chorale/transport/rc.hpp>
+#include <chorale/transport/ud.hpp>
+#include <chorale/transport/ud_rdma.hpp>
+#include <chorale/window.hpp>
+
+#include "../support/simulated.hpp"
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace sim = chorale::simulation;
+using Catch::Contains;
+
+/// 18 hosts of 8 ranks. No power of two lies between rank 0 and the stranger, whichever way one goes.
+constexpr int many = 144;
+constexpr int stranger = 100;
+
+sim::machine hosts_of_eight() {
+  auto on = support::test_machine(many);
+  on.ranks_per_host = 8;
+  on.host.cores = 8;
+  on.hosts = many / 8;
+  on.network.shape = sim::one_switch{on.hosts};
+  return on;
+}
+
+template <class Transport>
+using communicator =
+    chorale::communicator<Transport, chorale::barrier::dissemination, chorale::broadcast::flat>;
+
+/// What rank 0 hears when it waits for a broadcast of the stranger, which has left, as have all others once
+/// they have computed for `rest`; and when.
+template <class Transport>
+std::pair<std::optional<chorale::error>, sim::duration> wait_for_stranger(sim::duration rest) {
+  std::optional<chorale::error> failure;
+  sim::duration when{};
+  sim::run(many, hosts_of_eight(), [&](sim::group& g) {
+    communicator<Transport> comm{g, {}};
+    comm.barrier();
+    if (comm.rank() != 0) return sim::compute(comm.rank() == stranger ? sim::duration{} : rest);
+    int value = 0;
+    try {
+      comm.broadcast(value, chorale::root{stranger});
+    } catch (const chorale::error& e) {
+      failure.emplace(e);
+    }
+    when = sim::now().time_since_epoch();
+  });
+  return {failure, when};
+}
+
+TEMPLATE_TEST_CASE("In a large group, a rank that waits for a stranger learns from others that it has left",
+                   "[large]", chorale::transport::rc, chorale::transport::ud) {
+  const auto [failure, when] = wait_for_stranger<TestType>(5s);
+  REQUIRE(failure);
+  CHECK(failure->code() == chorale::errc::peer_lost);
+  CHECK_THAT(failure->what(), Contains("rank 100 on host host12 is lost to rank 0: it has left"));
+  CHECK(when < 3s);
+}
+
+TEMPLATE_TEST_CASE("In a large group, a stranger that has left with all who know of it is silent", "[large]",
+                   chorale::transport::rc, chorale::transport::ud) {
+  const auto [failure, when] = wait_for_stranger<TestType>({});
+  REQUIRE(failure);
+  CHECK(failure->code() == chorale::errc::peer_lost);
+  CHECK_THAT(failure->what(),
+             Contains("it has given no sign of life") && Contains("; it may also have left: "));
+  CHECK(when < 25s);
+}
+
+TEMPLATE_TEST_CASE("In a large group, a wait for any rank outlasts strangers that have left", "[large]",
+                   chorale::transport::rc, chorale::transport::ud_rdma) {
+  std::uint64_t got = 0;
+  chorale::config c;
+  c.silence = 1s;
+  sim::run(many, hosts_of_eight(), [&](sim::group& g) {
+    communicator<TestType> comm{g, c};
+    chorale::window<std::uint64_t, decltype(comm)> cells{comm, 1};
+    comm.barrier();
+    // A stranger on the host of rank 0 leaves at once, as all others do: their processes end.
+    if (comm.rank() == 1) {
+      sim::compute(5s);
+      cells.put_notify(0, 0, 4711, 0);
+      cells.flush(0);
+    }
+    if (comm.rank() == 0) {
+      cells.wait_notified(chorale::any_rank, 0);
+      got = cells.local().front();
+    }
+  });
+  CHECK(got == 4711);
+}
+
+TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {
+  const auto events_of = [](int size) {
+    auto on = hosts_of_eight();
+    on.hosts = size / 8;
+    on.network.shape = sim::one_switch{on.hosts};
+    return sim::run(size, on,
+                    [](sim::group& g) {
+                      communicator<chorale::transport::rc>{g, {}}.barrier();
+                    })
+        .events;
+  };
+  // If each told each, there would be four times as many.
+  CHECK(events_of(2 * many) < 3 * events_of(many));
+}
+
+}  // namespace
