@@ -6,11 +6,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
 #include <functional>
 #include <malloc.h>
 #include <map>
 #include <random>
 #include <string>
+#include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -22,6 +25,7 @@
 #include "../../lib/transport/membership.hpp"
 #include "../../lib/transport/rank_card.hpp"
 #include "../../lib/transport/terms.hpp"
+#include "../support/instrumented.hpp"
 #include "../support/seed.hpp"
 
 using namespace chorale;
@@ -112,6 +116,23 @@ joined_group join_alone(large_group& group) {
   joined_group joined = join(group.view(), rc::plan(group.ranks, settings()));
   joined.expected = false;
   return joined;
+}
+
+/// Bytes of memory that this process has touched and not given back.
+std::int64_t resident_bytes() {
+  malloc_trim(0);
+  std::ifstream facts{"/proc/self/statm"};
+  std::int64_t pages = 0;
+  facts >> pages >> pages;
+  return pages * sysconf(_SC_PAGESIZE);
+}
+
+/// What a rank over `rc` has touched once it has joined and has not communicated yet.
+std::int64_t bytes_kept(int ranks, int on_host = 64) {
+  const std::int64_t before = resident_bytes();
+  large_group group{ranks, on_host};
+  const one_rail<rc_kind> rank{join_alone(group)};
+  return resident_bytes() - before;
 }
 
 }  // namespace
@@ -341,32 +362,38 @@ TEST_CASE("the cards of a hundred thousand ranks are processed quickly", "[start
   CHECK(!members.is_oversubscribed());
 }
 
+TEST_CASE("what a rank keeps of a stranger is some bytes", "[starting]") {
+  if (support::instrumented) return;
+  constexpr int ranks = 100'000;
+  static_cast<void>(bytes_kept(ranks));
+  const std::int64_t few = bytes_kept(1000);
+  const std::int64_t many = bytes_kept(1000 + ranks);
+  CAPTURE(few, many);
+  CHECK(many - few < 24 * std::int64_t{ranks});
+}
+
 TEST_CASE("the cost of joining, by the number of ranks", "[.measure]") {
-  fmt::print(
-      "| ranks | on a host | bytes of both rounds | ms in all | ms of the cards | KiB of the membership |\n");
-  for (const int ranks : {16, 64, 256, 1024, 4096, 16384, 65536}) {
-    for (const int on_host : {1, 64}) {
-      using clock = std::chrono::steady_clock;
-      const auto ms = [](clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
-      large_group group{ranks, std::min(on_host, ranks)};
-      const auto plan = rc::plan(ranks, settings());
-      const auto start = clock::now();
-      joining mine{group.view(), plan};
-      const auto opened = clock::now() - start;
-      clock::duration taking{};
-      while (!mine.is_over()) {
-        const auto cards = group.exchange(mine.message());
-        const auto before = clock::now();
-        mine.take(cards);
-        taking += clock::now() - before;
-      }
-      auto joined = mine.finish();
-      joined.expected = false;
-      const auto before = mallinfo2().uordblks;
-      joined.members.reset();
-      joined.port.reset();
-      fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {} |\n", ranks, group.on_host, group.bytes,
-                 ms(opened + taking), ms(taking), (before - mallinfo2().uordblks) / 1024);
+  fmt::print("| ranks | on a host | bytes of both rounds | ms in all | ms of the cards | KiB kept |\n");
+  constexpr std::pair<int, int> layouts[]{{16, 1},   {256, 1},   {1024, 1},   {1024, 64},
+                                          {4096, 1}, {4096, 64}, {65536, 64}, {128'000, 128}};
+  for (const auto [ranks, on_host] : layouts) {
+    using clock = std::chrono::steady_clock;
+    const auto ms = [](clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
+    large_group group{ranks, on_host};
+    const auto plan = rc::plan(ranks, settings());
+    const auto start = clock::now();
+    joining mine{group.view(), plan};
+    const auto opened = clock::now() - start;
+    clock::duration taking{};
+    while (!mine.is_over()) {
+      const auto cards = group.exchange(mine.message());
+      const auto before = clock::now();
+      mine.take(cards);
+      taking += clock::now() - before;
     }
+    auto joined = mine.finish();
+    joined.expected = false;
+    fmt::print("| {} | {} | {} | {:.2f} | {:.2f} | {} |\n", ranks, group.on_host, group.bytes,
+               ms(opened + taking), ms(taking), bytes_kept(ranks, group.on_host) / 1024);
   }
 }

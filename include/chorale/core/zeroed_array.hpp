@@ -3,39 +3,41 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdlib>
 #include <memory>
-#include <new>
 #include <type_traits>
 
 namespace chorale::detail {
 
-/// `count` elements, each of zero bytes at first. The operating system provides pages of a large array as
-/// they are written, so that one element for each rank of a large group costs what the few ranks that this
-/// one communicates with take. Zero bytes must be a valid `Element`. Elements in different places may be used
-/// by different threads.
+/// So many bytes, all zero, aligned for any type. Pages of large pieces are taken as they are written.
+/// @throws std::bad_alloc.
+[[nodiscard]] void* take_zeroed(std::size_t bytes);
+/// Gives back what `take_zeroed` gave for `bytes`.
+void give_back_zeroed(void* memory, std::size_t bytes) noexcept;
+
+/// `count` elements, each of zero bytes at first, which must be a valid `Element`. The operating system
+/// provides pages of a large array as they are written, so that one element for each rank of a large group
+/// costs what the few ranks that this one communicates with take. Elements in different places may be used by
+/// different threads.
 template <class Element>
-requires(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>)
+  requires(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>)
 class zeroed_array {
  public:
   /// @throws std::bad_alloc.
   explicit zeroed_array(std::size_t count)
-      : elements_(static_cast<Element*>(std::calloc(count, sizeof(Element)))), count_(count) {
-    if (elements_ == nullptr && count != 0) throw std::bad_alloc{};
-  }
+      : elements_(static_cast<Element*>(take_zeroed(count * sizeof(Element))), {count}) {}
 
-  [[nodiscard]] std::size_t size() const noexcept { return count_; }
+  [[nodiscard]] std::size_t size() const noexcept { return elements_.get_deleter().count; }
   [[nodiscard]] Element& operator[](std::size_t index) noexcept { return elements_.get()[index]; }
   [[nodiscard]] const Element& operator[](std::size_t index) const noexcept { return elements_.get()[index]; }
   [[nodiscard]] Element* begin() const noexcept { return elements_.get(); }
-  [[nodiscard]] Element* end() const noexcept { return elements_.get() + count_; }
+  [[nodiscard]] Element* end() const noexcept { return elements_.get() + size(); }
 
  private:
-  struct freed {
-    void operator()(Element* elements) const noexcept { std::free(elements); }
+  struct given_back {
+    std::size_t count;
+    void operator()(Element* elements) const noexcept { give_back_zeroed(elements, count * sizeof(Element)); }
   };
-  std::unique_ptr<Element, freed> elements_;
-  std::size_t count_;
+  std::unique_ptr<Element, given_back> elements_;
 };
 
 }  // namespace chorale::detail
