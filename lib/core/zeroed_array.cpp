@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <chorale/core/zeroed_array.hpp>
-
 #include <cstdlib>
 #include <new>
 #include <sys/mman.h>
+
+#include <chorale/core/zeroed_array.hpp>
 
 namespace chorale::detail {
 namespace {

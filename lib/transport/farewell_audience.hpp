@@ -9,7 +9,8 @@ namespace chorale::transport {
 
 /// In a small group a leaving rank tells all others. In a larger one it tells the ranks of its host, those
 /// with which it has exchanged anything, and its keepers: so the number of farewells of all ranks grows by
-/// n log n, not by n squared. A rank that waits for one which it has never heard asks the keepers of that one.
+/// n log n, not by n squared. A rank that waits for one which it has never heard asks the keepers of that
+/// one.
 class farewell_audience {
  public:
   /// Size of the largest group in which each rank tells all others.

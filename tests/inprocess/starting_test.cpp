@@ -376,7 +376,7 @@ TEST_CASE("the cost of joining, by the number of ranks", "[.measure]") {
   fmt::print("| ranks | on a host | bytes of both rounds | ms in all | ms of the cards | KiB kept |\n");
   constexpr std::pair<int, int> layouts[]{{16, 1},   {256, 1},   {1024, 1},   {1024, 64},
                                           {4096, 1}, {4096, 64}, {65536, 64}, {128'000, 128}};
-  for (const auto [ranks, on_host] : layouts) {
+  for (const auto& [ranks, on_host] : layouts) {
     using clock = std::chrono::steady_clock;
     const auto ms = [](clock::duration d) { return std::chrono::duration<double, std::milli>(d).count(); };
     large_group group{ranks, on_host};
