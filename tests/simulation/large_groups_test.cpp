@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Groups in which a leaving rank does not tell all others: what those learn that never met it.
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <utility>
 
@@ -14,8 +13,6 @@
 #include <chorale/simulation/run.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/ud.hpp>
-#include <chorale/transport/ud_rdma.hpp>
-#include <chorale/window.hpp>
 
 #include "../support/simulated.hpp"
 
@@ -38,6 +35,7 @@ sim::machine hosts_of_eight() {
   return on;
 }
 
+/// Its calls leave most ranks strangers to each other.
 template <class Transport>
 using communicator =
     chorale::communicator<Transport, chorale::barrier::dissemination, chorale::broadcast::flat>;
@@ -52,6 +50,8 @@ std::pair<std::optional<chorale::error>, sim::duration> wait_for_stranger(sim::d
     communicator<Transport> comm{g, {}};
     comm.barrier();
     if (comm.rank() != 0) return sim::compute(comm.rank() == stranger ? sim::duration{} : rest);
+    // A question that arrives while the stranger leaves makes the two acquainted.
+    sim::compute(500ms);
     int value = 0;
     try {
       comm.broadcast(value, chorale::root{stranger});
@@ -82,29 +82,6 @@ TEMPLATE_TEST_CASE("In a large group, a stranger that has left with all who know
   CHECK(when < 25s);
 }
 
-TEMPLATE_TEST_CASE("In a large group, a wait for any rank outlasts strangers that have left", "[large]",
-                   chorale::transport::rc, chorale::transport::ud_rdma) {
-  std::uint64_t got = 0;
-  chorale::config c;
-  c.silence = 1s;
-  sim::run(many, hosts_of_eight(), [&](sim::group& g) {
-    communicator<TestType> comm{g, c};
-    chorale::window<std::uint64_t, decltype(comm)> cells{comm, 1};
-    comm.barrier();
-    // A stranger on the host of rank 0 leaves at once, as all others do: their processes end.
-    if (comm.rank() == 1) {
-      sim::compute(5s);
-      cells.put_notify(0, 0, 4711, 0);
-      cells.flush(0);
-    }
-    if (comm.rank() == 0) {
-      cells.wait_notified(chorale::any_rank, 0);
-      got = cells.local().front();
-    }
-  });
-  CHECK(got == 4711);
-}
-
 TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {
   const auto events_of = [](int size) {
     auto on = hosts_of_eight();
@@ -116,8 +93,11 @@ TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {
                     })
         .events;
   };
-  // If each told each, there would be four times as many.
-  CHECK(events_of(2 * many) < 3 * events_of(many));
+  const auto some = events_of(many);
+  const auto twice = events_of(2 * many);
+  CAPTURE(some, twice);
+  // 2.3 times as many; if each told each, 2.9 times.
+  CHECK(10 * twice < 26 * some);
 }
 
 }  // namespace
