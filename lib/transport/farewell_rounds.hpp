@@ -11,10 +11,11 @@ namespace chorale::transport {
 /// Farewells are not acknowledged, since the peer may be leaving as well. A rank that misses one considers
 /// this rank silent after a while, and a wait for it fails late, without the reason. So farewells are sent in
 /// rounds, the first in quick succession, the later ones far enough apart that an overflowing receive queue,
-/// or a peer without a core for a moment, does not lose them all. The first round goes to all ranks, since
-/// those that have sent a farewell may still wait for one from this rank; later rounds go only to ranks that
-/// have not sent theirs. If all ranks leave at once, the first round is often the last. If one datagram in
-/// ten is lost, one rank in 10^10 misses all rounds; if three in ten are, one in 10^5. Not thread-safe.
+/// or a peer without a core for a moment, does not lose them all. The first round goes to the whole audience
+/// (`farewell_audience`), since those that have sent a farewell may still wait for one from this rank; later
+/// rounds go only to ranks that have not sent theirs. If all ranks leave at once, the first round is often
+/// the last. If one datagram in ten is lost, one rank in 10^10 misses all rounds; if three in ten are, one in
+/// 10^5. Not thread-safe.
 class farewell_rounds {
  public:
   static constexpr int most = 10;

@@ -53,6 +53,7 @@ class membership {
   [[nodiscard]] const chorale::places& layout() const noexcept { return layout_; }
   [[nodiscard]] int hosts() const noexcept { return static_cast<int>(hosts_.size()); }
   [[nodiscard]] const std::string& host_of(int peer) const { return host(peer).name; }
+  /// True for the ranks of this rank's host.
   [[nodiscard]] bool is_on_this_host(int peer) const noexcept {
     return host_number(peer) == host_number(rank_);
   }

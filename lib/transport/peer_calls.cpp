@@ -31,10 +31,12 @@ std::int32_t distance(call_id now, std::uint32_t seen) noexcept {
 }  // namespace
 
 void peer_calls::take(int from, const farewell& told) {
+  const auto is_same = [&](const farewell* known) {
+    return known != nullptr && std::memcmp(known, &told, sizeof told) == 0;
+  };
+  if (is_same(farewell_of(from))) return;
   const auto newest = told_.end() - std::min<std::ptrdiff_t>(compared_farewells, std::ssize(told_));
-  auto same = std::find_if(newest, told_.end(), [&](const auto& known) {
-    return std::memcmp(known.get(), &told, sizeof told) == 0;
-  });
+  auto same = std::find_if(newest, told_.end(), [&](const auto& known) { return is_same(known.get()); });
   if (same == told_.end()) same = told_.insert(same, std::make_unique<farewell>(told));
   farewells_[from] = same->get();
 }

@@ -19,7 +19,7 @@ void give_back_zeroed(void* memory, std::size_t bytes) noexcept;
 /// costs what the few ranks that this one communicates with take. Elements in different places may be used by
 /// different threads.
 template <class Element>
-  requires(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>)
+requires(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>)
 class zeroed_array {
  public:
   /// @throws std::bad_alloc.

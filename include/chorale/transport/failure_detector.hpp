@@ -133,7 +133,7 @@ class failure_detector {
     std::optional<duration> seen;  ///< when its process was last seen running
     bool is_denied = false;        ///< all living ranks have said that they have no farewell of this peer
   };
-  /// Null if it is neither.
+  /// Null if neither was done.
   [[nodiscard]] const peer_state* find(int peer) const noexcept {
     const auto found = states_.find(peer);
     return found == states_.end() ? nullptr : &found->second;
