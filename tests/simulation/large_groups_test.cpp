@@ -8,6 +8,7 @@
 
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
@@ -80,6 +81,23 @@ TEMPLATE_TEST_CASE("In a large group, a stranger that has left with all who know
   CHECK_THAT(failure->what(),
              Contains("it has given no sign of life") && Contains("; it may also have left: "));
   CHECK(when < 25s);
+}
+
+TEST_CASE("In a large group, receivers that only heard multicasts tell their sender that they leave",
+          "[large]") {
+  int got = 0;
+  const auto result = sim::run(many, hosts_of_eight(), [&](sim::group& g) {
+    chorale::communicator<chorale::transport::rc, chorale::barrier::dissemination,
+                          chorale::broadcast::multicast>
+        comm{g, {}};
+    int value = comm.rank() == 0 ? 4711 : 0;
+    comm.broadcast(value, chorale::root{0});
+    got += value == 4711 ? 1 : 0;
+    // The others have left by then.
+    if (comm.rank() == 0) sim::compute(500ms);
+  });
+  CHECK(got == many);
+  CHECK(result.elapsed < 1s);
 }
 
 TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {

@@ -66,6 +66,7 @@ class multicast_group::member final : multicast_port {
     pair_.poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
       auto read = read_datagram(datagram, protocol_.options().secret, protocol_.options().size);
       if (read && !owner_->channel().port().is_from(read->source, datagram, completion)) read.reset();
+      if (read) owner_->liveness().hear(read->source);
       note(protocol_.on_multicast(read));
     });
   }
