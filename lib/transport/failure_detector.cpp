@@ -19,6 +19,7 @@ void failure_detector::advance_to(time_point now) noexcept {
 
 void failure_detector::hear(int peer) noexcept {
   heard_[static_cast<std::size_t>(peer)] = true;
+  if (suspects_.empty()) return;
   const auto p = states_.find(peer);
   if (p == states_.end() || p->second.questions == 0) return;
   p->second.questions = 0;

@@ -76,7 +76,7 @@ bool liveness::is_told(int peer) const noexcept {
   const std::lock_guard hold{channel_->lock()};
   if (detector_.is_dead(peer)) return false;
   return farewell_audience{group_->rank(), group_->size()}.includes(peer) || group_->is_on_this_host(peer) ||
-         detector_.was_heard(peer) || channel_->port().was_sent_to(peer);
+         detector_.was_heard(peer) || channel_->port().is_prepared(peer);
 }
 
 bool liveness::is_lost(int peer) noexcept {

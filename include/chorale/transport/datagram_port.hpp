@@ -58,22 +58,21 @@ class datagram_port {
       reject(rank, bytes);
     if (!queue_.may_send()) [[unlikely]]
       return false;
-    const std::uint32_t number = numbers_.at(static_cast<std::size_t>(rank));
-    was_sent_to_[static_cast<std::size_t>(rank)] = 1;
-    const auto& path = paths_[over_->addresses().number_of(rank)];
-    if (!path) [[unlikely]]
+    const peer& to = peers_.at(static_cast<std::size_t>(rank));
+    if (!to.is_prepared) [[unlikely]]
       prepare(rank);
+    ibv_ah* const path = paths_[over_->addresses().number_of(rank)]->native();
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
-    queue_.send(queue_.content(index, bytes), {path->native(), number, qkey_}, solicited);
+    queue_.send(queue_.content(index, bytes), {path, to.qp_number, qkey_}, solicited);
     return true;
   }
   /// The same for the concatenation of `parts`.
   bool send(int rank, std::initializer_list<std::span<const std::byte>> parts, bool solicited = false);
 
-  /// Whether it was. Precondition: the rank was added.
-  [[nodiscard]] bool was_sent_to(int rank) const noexcept {
-    return was_sent_to_[static_cast<std::size_t>(rank)] != 0;
+  /// Whether something was sent to it, or prepared to be. Precondition: the rank was added.
+  [[nodiscard]] bool is_prepared(int rank) const noexcept {
+    return peers_[static_cast<std::size_t>(rank)].is_prepared != 0;
   }
 
   /// Arms the port: the next solicited datagram raises an event in the channel.
@@ -100,7 +99,7 @@ class datagram_port {
   /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
   [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
                              const ibv_wc& completion) const noexcept {
-    if (completion.src_qp != numbers_[static_cast<std::size_t>(rank)]) [[unlikely]]
+    if (completion.src_qp != peers_[static_cast<std::size_t>(rank)].qp_number) [[unlikely]]
       return false;
     if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == over_->address_of(rank).lid;
     return has_address(rank, datagram);
@@ -113,13 +112,17 @@ class datagram_port {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_.memory_bytes(); }
 
  private:
+  struct peer {
+    std::uint32_t qp_number : 24;   ///< all that InfiniBand knows
+    std::uint32_t is_prepared : 8;  ///< 1 if the path to its address is resolved
+  };
+
   [[nodiscard]] bool has_address(int rank, std::span<const std::byte> datagram) const noexcept;
   [[noreturn]] void reject(int rank, std::size_t bytes) const;
 
   const device_port* over_;
   std::uint32_t qkey_ = 0;
-  std::vector<std::uint32_t> numbers_;                       ///< queue pairs of the ranks
-  std::vector<std::uint8_t> was_sent_to_;                    ///< 1 for those
+  std::vector<peer> peers_;
   std::vector<std::optional<verbs::address_handle>> paths_;  ///< to each address, made at first use
   datagram_queue queue_;                                     ///< destroyed before the paths that it uses
 };
