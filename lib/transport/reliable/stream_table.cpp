@@ -44,6 +44,10 @@ stream_table::stream_table(packet_port& port, const options& o)
       client_(o.ranks, o.packet_bytes),
       departed_(static_cast<std::size_t>(o.ranks)) {}
 
+stream& stream_table::make(int peer) {
+  return streams_.get(peer, peer, all_, window_, least_timeout_);
+}
+
 void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
                                const event_time& now) {
   stream& s = at(from);

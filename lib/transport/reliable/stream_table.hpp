@@ -171,7 +171,11 @@ class stream_table final : packet_sink {
   bool deliver(stream& from, const packet& p, const event_time& now) override;
   void on_arrival(stream& to, const event_time& now) override;
   /// Makes the stream if there is none.
-  [[nodiscard]] stream& at(int peer) { return streams_.get(peer, peer, all_, window_, least_timeout_); }
+  [[nodiscard]] stream& at(int peer) {
+    stream* const s = streams_.find(peer);
+    return s != nullptr ? *s : make(peer);
+  }
+  [[gnu::noinline]] stream& make(int peer);
   [[nodiscard]] const stream& at(int peer) const noexcept {
     const stream* const s = streams_.find(peer);
     return s == nullptr ? unused_ : *s;
