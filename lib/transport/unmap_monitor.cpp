@@ -18,7 +18,7 @@
 namespace chorale::transport {
 namespace {
 
-constexpr std::uint64_t wanted =
+constexpr std::uint64_t required_events =
     UFFD_FEATURE_EVENT_UNMAP | UFFD_FEATURE_EVENT_REMAP | UFFD_FEATURE_EVENT_REMOVE;
 
 int userfaultfd(int flags) noexcept {
@@ -38,8 +38,8 @@ int open_userfaultfd() noexcept {
   if (fd < 0) return -1;
   uffdio_api api{};
   api.api = UFFD_API;
-  api.features = wanted;
-  if (ioctl(fd, UFFDIO_API, &api) != 0 || (api.features & wanted) != wanted) {
+  api.features = required_events;
+  if (ioctl(fd, UFFDIO_API, &api) != 0 || (api.features & required_events) != required_events) {
     close(fd);
     return -1;
   }
