@@ -25,14 +25,14 @@ void datagram_port::open(std::uint32_t qkey) {
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {
-  peers_.push_back({qp_number & 0xffffffU, 0});
+  peers_.push_back({qp_number, over_->address_of(static_cast<int>(peers_.size())).lid});
   paths_.resize(over_->addresses().size());
 }
 
 void datagram_port::prepare(int rank) {
   auto& path = paths_[over_->addresses().number_of(rank)];
   if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
-  peers_[static_cast<std::size_t>(rank)].is_prepared = 1;
+  peers_[static_cast<std::size_t>(rank)].is_prepared = true;
 }
 
 bool datagram_port::has_address(int rank, std::span<const std::byte> datagram) const noexcept {

@@ -72,7 +72,7 @@ class datagram_port {
 
   /// Whether something was sent to it, or prepared to be. Precondition: the rank was added.
   [[nodiscard]] bool is_prepared(int rank) const noexcept {
-    return peers_[static_cast<std::size_t>(rank)].is_prepared != 0;
+    return peers_[static_cast<std::size_t>(rank)].is_prepared;
   }
 
   /// Arms the port: the next solicited datagram raises an event in the channel.
@@ -99,9 +99,10 @@ class datagram_port {
   /// from the queue pair and the port of `rank`, as the adapter reports. Precondition: the rank was added.
   [[nodiscard]] bool is_from(int rank, std::span<const std::byte> datagram,
                              const ibv_wc& completion) const noexcept {
-    if (completion.src_qp != peers_[static_cast<std::size_t>(rank)].qp_number) [[unlikely]]
+    const peer& from = peers_[static_cast<std::size_t>(rank)];
+    if (completion.src_qp != from.qp_number) [[unlikely]]
       return false;
-    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == over_->address_of(rank).lid;
+    if ((completion.wc_flags & IBV_WC_GRH) == 0) return completion.slid == from.lid;
     return has_address(rank, datagram);
   }
 
@@ -113,8 +114,9 @@ class datagram_port {
 
  private:
   struct peer {
-    std::uint32_t qp_number : 24;   ///< all that InfiniBand knows
-    std::uint32_t is_prepared : 8;  ///< 1 if the path to its address is resolved
+    std::uint32_t qp_number = 0;
+    std::uint16_t lid = 0;
+    bool is_prepared = false;  ///< the path to its address is resolved
   };
 
   [[nodiscard]] bool has_address(int rank, std::span<const std::byte> datagram) const noexcept;

@@ -173,12 +173,16 @@ class stream_table final : packet_sink {
   /// Makes the stream if there is none.
   [[nodiscard]] stream& at(int peer) {
     stream* const s = streams_.find(peer);
-    return s != nullptr ? *s : make(peer);
+    if (s == nullptr) [[unlikely]]
+      return make(peer);
+    return *s;
   }
   [[gnu::noinline]] stream& make(int peer);
   [[nodiscard]] const stream& at(int peer) const noexcept {
     const stream* const s = streams_.find(peer);
-    return s == nullptr ? unused_ : *s;
+    if (s == nullptr) [[unlikely]]
+      return unused_;
+    return *s;
   }
 
   std::uint32_t blocks_;
