@@ -35,7 +35,9 @@ class zeroed_array {
  private:
   struct given_back {
     std::size_t count;
-    void operator()(Element* elements) const noexcept { give_back_zeroed(elements, count * sizeof(Element)); }
+    void operator()(Element* elements) const noexcept {
+      detail::give_back_zeroed(elements, count * sizeof(Element));
+    }
   };
   std::unique_ptr<Element, given_back> elements_;
 };
