@@ -114,10 +114,9 @@ failure_detector::verdict failure_detector::end_of(const wait& w) const noexcept
     if (attended_ - std::max(*p.died, w.since) > grace) return {outcome::dead, peer};
   }
   if (all_left(w)) return {outcome::left, w.peer};
+  const bool nobody_is_left = w.peer < 0 && left_count_ == 0 && are_all_gone_or_silent();
   for (const int peer : suspects_) {
-    const bool is_awaited =
-        w.peer == peer ||
-        (w.peer < 0 && (!is_stranger(peer) || (left_count_ == 0 && are_all_gone_or_silent())));
+    const bool is_awaited = w.peer < 0 ? nobody_is_left || !is_stranger(peer) : w.peer == peer;
     if (is_awaited && is_silent(peer) && !is_seen_running(peer)) return {outcome::silent, peer};
   }
   if (w.how == attention::waits && limits_.deadline != duration::zero() && waited(w) > limits_.deadline)

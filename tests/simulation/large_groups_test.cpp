@@ -100,6 +100,27 @@ TEST_CASE("In a large group, receivers that only heard multicasts tell their sen
   CHECK(result.elapsed < 1s);
 }
 
+TEST_CASE("In a large group, strangers of the same host that have left are not taken for dead", "[large]") {
+  constexpr int late = 50;
+  int got = 0;
+  chorale::config c;
+  c.silence = 1s;
+  sim::run(many, hosts_of_eight(), [&](sim::group& g) {
+    communicator<chorale::transport::rc> comm{g, c};
+    comm.barrier();
+    if (comm.rank() == late) sim::compute(5s);
+    const int value = 4711;
+    // Meanwhile the processes of all others end, those that rank 0 can see among them.
+    if (comm.rank() == late)
+      comm.exchange({chorale::to(0, value)}, {});
+    else if (comm.rank() == 0)
+      comm.exchange({}, {chorale::from(late, got)});
+    else
+      comm.exchange({}, {});
+  });
+  CHECK(got == 4711);
+}
+
 TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {
   const auto events_of = [](int size) {
     auto on = hosts_of_eight();
