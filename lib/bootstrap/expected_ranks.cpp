@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "../core/printable.hpp"
-#include "tcp_environment.hpp"
+#include "integer_of.hpp"
 
 namespace chorale::bootstrap {
 

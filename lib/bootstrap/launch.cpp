@@ -7,7 +7,7 @@
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/core/error.hpp>
 
-#include "tcp_environment.hpp"
+#include "integer_of.hpp"
 
 namespace chorale::bootstrap {
 namespace {

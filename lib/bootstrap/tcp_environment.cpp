@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "tcp_environment.hpp"
 
-#include <charconv>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <string_view>
 
@@ -14,6 +12,7 @@
 #include <chorale/core/error.hpp>
 
 #include "../core/printable.hpp"
+#include "integer_of.hpp"
 #include "tcp_sockets.hpp"
 
 namespace chorale::bootstrap {
@@ -52,15 +51,6 @@ int port_of_environment() {
 }
 
 }  // namespace
-
-int integer_of(const char* variable, int otherwise) {
-  const char* text = std::getenv(variable);
-  if (text == nullptr) return otherwise;
-  int value = 0;
-  const char* end = text + std::strlen(text);
-  const auto [stop, status] = std::from_chars(text, end, value);
-  return status == std::errc{} && stop == end ? value : otherwise;
-}
 
 tcp_environment tcp_environment::read() {
   constexpr int most = std::numeric_limits<int>::max();

@@ -6,9 +6,6 @@
 
 namespace chorale::bootstrap {
 
-/// The variable as an integer; `otherwise` if it is not set or something else.
-[[nodiscard]] int integer_of(const char* variable, int otherwise);
-
 struct tcp_environment {
   int rank = 0;
   int size = 1;

@@ -12,7 +12,6 @@
 #include <map>
 #include <random>
 #include <string>
-#include <unistd.h>
 #include <utility>
 #include <vector>
 
@@ -118,13 +117,18 @@ joined_group join_alone(large_group& group) {
   return joined;
 }
 
-/// Bytes of memory that this process has touched and not given back.
+/// Bytes of memory that this process has touched and not given back. The counters of /proc/self/statm lag
+/// behind by up to 32 pages a core.
 std::int64_t resident_bytes() {
   malloc_trim(0);
-  std::ifstream facts{"/proc/self/statm"};
-  std::int64_t pages = 0;
-  facts >> pages >> pages;
-  return pages * sysconf(_SC_PAGESIZE);
+  std::ifstream facts{"/proc/self/smaps_rollup"};
+  std::string word;
+  while (facts >> word && word != "Rss:") {
+  }
+  std::int64_t kibibytes = 0;
+  facts >> kibibytes;
+  REQUIRE(kibibytes > 0);
+  return kibibytes * 1024;
 }
 
 /// What a rank over `rc` has touched once it has joined and has not communicated yet.
