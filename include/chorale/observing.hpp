@@ -6,7 +6,7 @@
 #include <utility>
 
 #include <chorale/core/call.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 #include <chorale/transport/observers/observer.hpp>
 

@@ -12,9 +12,9 @@
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>
-#include <chorale/transport/dependents.hpp>
-#include <chorale/transport/opened_device.hpp>
-#include <chorale/transport/registration_cache.hpp>
+#include <chorale/transport/memory/dependents.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
+#include <chorale/transport/wire/opened_device.hpp>
 #include <chorale/verbs/registered_buffer.hpp>
 
 namespace chorale {

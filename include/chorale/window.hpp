@@ -28,7 +28,7 @@
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/registered_array.hpp>
-#include <chorale/transport/remote_memory.hpp>
+#include <chorale/transport/windows/remote_memory.hpp>
 
 namespace chorale {
 

@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include <chorale/calls/explain.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
 
 namespace chorale::calls {
 

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../../lib/core/printable.hpp"
-#include "../../lib/transport/messages.hpp"
-#include "../../lib/transport/rank_card.hpp"
-#include "../../lib/transport/terms.hpp"
+#include "../../lib/transport/group/rank_card.hpp"
+#include "../../lib/transport/group/terms.hpp"
+#include "../../lib/transport/wire/messages.hpp"
 
 using namespace chorale;
 using namespace chorale::transport;

@@ -8,9 +8,9 @@
 
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/transport/hybrid.hpp>
-#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/rc.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 #include "../misuse/harness.hpp"
 #include "../support/in_call.hpp"

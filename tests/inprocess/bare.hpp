@@ -8,8 +8,8 @@
 #include <vector>
 
 #include <chorale/bootstrap/in_process.hpp>
-#include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
+#include <chorale/transport/endpoint/multicast_group.hpp>
 
 namespace inprocess {
 

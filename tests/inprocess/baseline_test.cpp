@@ -3,8 +3,8 @@
 // messages.
 #include <cstring>
 
-#include <chorale/transport/mailbox.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 #include "../misuse/harness.hpp"
 #include "../support/in_call.hpp"

@@ -11,14 +11,14 @@
 #include <vector>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/multicast_group.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
+#include <chorale/transport/endpoint/multicast_group.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
 
-#include "../../lib/transport/membership.hpp"
-#include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/group/membership.hpp"
 #include "../../lib/transport/reliable/packet.hpp"
+#include "../../lib/transport/wire/messages.hpp"
 
 namespace inprocess {
 

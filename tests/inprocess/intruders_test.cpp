@@ -106,7 +106,7 @@ TEST_CASE("a wrong queue key reaches nobody", "[intruders]") {
     const std::vector<std::byte> ones(100, std::byte{1});
     for (std::uint32_t n = 0; n < 200; ++n)
       i.send(0, datagram(secret_of(rank), 2, packet_kind,
-                         packet(reliable::first_sequence + n, reliable::packet_type::put,
+                         packet(first_sequence + n, reliable::packet_type::put,
                                 reliable::put_body{r.address, r.key, 0}, ones)));
     i.drain();
   });
@@ -123,7 +123,7 @@ TEST_CASE("a wrong secret is refused, whatever else is right", "[intruders]") {
     const std::vector<std::byte> ones(100, std::byte{1});
     const auto put = [&](std::uint32_t n, std::uint64_t secret) {
       i.send_as_rank(0, datagram(secret, 2, packet_kind,
-                                 packet(reliable::first_sequence + n, reliable::packet_type::put,
+                                 packet(first_sequence + n, reliable::packet_type::put,
                                         reliable::put_body{r.address, r.key, 0}, ones)));
     };
     for (std::uint32_t n = 0; n < 200; ++n) put(n, secret_of(rank) ^ (std::uint64_t{1} << n % 64));
@@ -144,8 +144,8 @@ TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[int
     const int self = rank.rank();
     const std::vector<std::byte> ones(100, std::byte{1});
     // Writes with the right key under old numbers, as if retransmitted.
-    const auto old_put = packet(reliable::first_sequence, reliable::packet_type::put,
-                                reliable::put_body{r.address, r.key, 0}, ones);
+    const auto old_put =
+        packet(first_sequence, reliable::packet_type::put, reliable::put_body{r.address, r.key, 0}, ones);
     for (int n = 0; n < 50; ++n) i.send_as_rank(0, datagram(secret, self, packet_kind, old_put));
     // Truncated at each length, and with a wrong length.
     const auto whole = datagram(secret, self, packet_kind, old_put);
@@ -161,7 +161,7 @@ TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[int
     // Nonexistent types and flags, far beyond any window.
     for (int type = 0; type < 256; ++type) {
       reliable::packet_header head{};
-      head.number = reliable::first_sequence + 0x40000000U;
+      head.number = first_sequence + 0x40000000U;
       head.type = static_cast<std::uint8_t>(type);
       head.flags = static_cast<std::uint8_t>(type * 37);  // all combinations
       i.send_as_rank(0, datagram(secret, self, packet_kind, std::as_bytes(std::span{&head, 1})));
@@ -169,7 +169,7 @@ TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[int
     // Acknowledgements of packets that were never sent, and requests for them.
     for (std::uint32_t n = 0; n < 100; ++n) {
       reliable::report_body b{};
-      b.acknowledged = reliable::first_sequence + 0x10000000U * n + 100000U;
+      b.acknowledged = first_sequence + 0x10000000U * n + 100000U;
       b.released = 0x7fffffffU - n;
       b.held = ~std::uint64_t{0};
       b.wanted = n % 4;

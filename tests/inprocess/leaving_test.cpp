@@ -13,10 +13,10 @@
 #include <unistd.h>
 #include <vector>
 
-#include <chorale/transport/datagram_port.hpp>
 #include <chorale/transport/rc.hpp>
-#include <chorale/transport/service.hpp>
 #include <chorale/transport/ud.hpp>
+#include <chorale/transport/wire/datagram_port.hpp>
+#include <chorale/transport/wire/service.hpp>
 
 #include "bare.hpp"
 #include "policies.hpp"

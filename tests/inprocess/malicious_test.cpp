@@ -63,7 +63,7 @@ class bodies {
       if (body.size() >= sizeof value) std::memcpy(body.data(), &value, sizeof value);
     };
     if (kind == packet_kind || kind == raw(multicast_kind::message))
-      begin_with(reliable::first_sequence + 0x40000000U + static_cast<std::uint32_t>(below(0x40000000)));
+      begin_with(first_sequence + 0x40000000U + static_cast<std::uint32_t>(below(0x40000000)));
     if (kind == static_cast<std::uint16_t>(reliable::stream_kind::signal) ||
         kind == raw(multicast_kind::signal))
       begin_with(below(2) << 16 | below(65536));
@@ -73,7 +73,7 @@ class bodies {
  private:
   std::uint32_t word() {
     constexpr std::uint32_t usual[]{
-        0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xffffffff, first_multicast, reliable::first_sequence};
+        0, 1, 2, 3, 4, 0x7fffffff, 0x80000000, 0xffffffff, first_multicast, first_sequence};
     return below(2) == 0 ? usual[below(std::size(usual))] : static_cast<std::uint32_t>(chance_());
   }
   bytes notice() {

@@ -2,12 +2,12 @@
 // Multicast datagrams that no rank of the group would send: they change nothing, and are counted.
 #include <cstring>
 
-#include <chorale/transport/datagram_queue.hpp>
+#include <chorale/transport/wire/datagram_queue.hpp>
 #include <chorale/verbs/address_handle.hpp>
 
-#include "../../lib/transport/membership.hpp"
-#include "../../lib/transport/messages.hpp"
+#include "../../lib/transport/group/membership.hpp"
 #include "../../lib/transport/multicast/multicast_messages.hpp"
+#include "../../lib/transport/wire/messages.hpp"
 #include "multicast_steps.hpp"
 
 using namespace inprocess;

@@ -18,12 +18,12 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <chorale/transport/joining.hpp>
+#include <chorale/transport/endpoint/joining.hpp>
 #include <chorale/transport/rc.hpp>
 
-#include "../../lib/transport/membership.hpp"
-#include "../../lib/transport/rank_card.hpp"
-#include "../../lib/transport/terms.hpp"
+#include "../../lib/transport/group/membership.hpp"
+#include "../../lib/transport/group/rank_card.hpp"
+#include "../../lib/transport/group/terms.hpp"
 #include "../support/instrumented.hpp"
 #include "../support/seed.hpp"
 
@@ -117,16 +117,13 @@ joined_group join_alone(large_group& group) {
   return joined;
 }
 
-/// Bytes of memory that this process has touched and not given back. The counters of /proc/self/statm lag
-/// behind by up to 32 pages a core.
+/// Bytes that this process has touched and not given back; /proc/self/statm is 32 pages a core late.
 std::int64_t resident_bytes() {
   malloc_trim(0);
   std::ifstream facts{"/proc/self/smaps_rollup"};
-  std::string word;
-  while (facts >> word && word != "Rss:") {
-  }
   std::int64_t kibibytes = 0;
-  facts >> kibibytes;
+  for (std::string word; kibibytes == 0 && facts >> word;)
+    if (word == "Rss:") facts >> kibibytes;
   REQUIRE(kibibytes > 0);
   return kibibytes * 1024;
 }

@@ -11,10 +11,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
-#include "../../lib/transport/messages.hpp"
 #include "../../lib/transport/multicast/multicast_protocol.hpp"
+#include "../../lib/transport/wire/messages.hpp"
 
 namespace {
 

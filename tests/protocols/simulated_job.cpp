@@ -43,7 +43,7 @@ datagram simulated_job::damaged(datagram d) {
     default: {
       reliable::packet_header head{};
       d.kind = static_cast<std::uint16_t>(reliable::stream_kind::packet);
-      head.number = reliable::first_sequence + 0x10000000U + static_cast<std::uint32_t>(net.below(1U << 30));
+      head.number = first_sequence + 0x10000000U + static_cast<std::uint32_t>(net.below(1U << 30));
       head.acknowledged = head.number;
       head.released = 0x1000;
       head.type = static_cast<std::uint8_t>(reliable::packet_type::message);

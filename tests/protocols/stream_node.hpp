@@ -13,10 +13,10 @@
 #include <vector>
 
 #include <chorale/core/attention.hpp>
-#include <chorale/transport/failure_detector.hpp>
-#include <chorale/transport/watched_wait.hpp>
+#include <chorale/transport/liveness/failure_detector.hpp>
+#include <chorale/transport/liveness/watched_wait.hpp>
 
-#include "transport/farewell_rounds.hpp"
+#include "transport/liveness/farewell_rounds.hpp"
 #include "transport/reliable/stream_table.hpp"
 #include "virtual_port.hpp"
 

@@ -19,7 +19,7 @@ PICTURE = pathlib.Path("docs/architecture.svg")
 PAGE = pathlib.Path("docs/architecture.md")
 TITLE = re.compile(r'class="(node|edge)">\s*<title>([^<]*)</title>')
 COLOURS = {"transport": "#fff3d6", "algorithm": "#dff0dc", "verbs": "#dde8f7"}
-FAMILY = {"topology": "algorithm", "model": "algorithm", "soft": "verbs", "preload": "verbs", "transports": "transport", "concepts": "transport"}
+FAMILY = {"topology": "algorithm", "model": "algorithm", "soft": "verbs", "preload": "verbs", "concepts": "transport"}
 
 
 def includes_of_rooms(root):

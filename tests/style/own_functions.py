@@ -42,8 +42,8 @@ RULES = [
         "lib/verbs/failure.cpp": "poll(2) on the file of a device, whose other end is a kernel or another process",
         "lib/bootstrap/tcp_sockets.cpp": "poll(2) on sockets, whose other ends are other processes",
         "lib/soft/service_thread.cpp": "epoll_wait of a thread that the device starts, which no simulation runs",
-        "lib/transport/service.cpp": "poll(2) of the service thread on the event pipe of a device",
-        "lib/transport/unmap_monitor.cpp": "poll(2) of a thread that reads what the kernel reports of unmapped pages",
+        "lib/transport/wire/service.cpp": "poll(2) of the service thread on the event pipe of a device",
+        "lib/transport/memory/unmap_monitor.cpp": "poll(2) of a thread that reads what the kernel reports of unmapped pages",
         "lib/preload/shared_heap.cpp": "poll(2) on the kernel's file of page faults, in programs that know nothing of Chorale",
     }),
     # What is opened otherwise may become a standard stream of a program that runs without one, and receive its output.

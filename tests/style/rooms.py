@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The rooms of the library: what each is for, and which others it may include.
 
-A room is a folder below include/chorale and the folder of the same name below lib. Some files of a folder are a room of their own, as the
-transports are among what they are made of. `layering.py` checks the includes by this table, `architecture.py` draws it.
+A room is a folder below include/chorale and the folder of the same name below lib, without the folders in it that are rooms themselves. Two
+rooms have single files of a folder, where programs include these by a short name. `layering.py` checks the includes by this table, `architecture.py` draws it.
 """
 import typing
 
@@ -29,21 +29,31 @@ ROOMS = {
     "soft": room("soft0, the software device", "core verbs"),
     "preload": room("soft0 for unmodified programs", "core verbs soft"),
     "simulation": room("ranks as fibers in virtual time", "core verbs bootstrap concepts"),
-    "concepts": room("what is used of a transport", "core", files="transport/concepts"),
+    "concepts": room("what is used of a transport", "core", files="transport/concepts transport/endpoint_user"),
     "algorithm": room("collective algorithms, one a file", "core topology model concepts"),
-    "transport": room("what transports share", "core verbs bootstrap model concepts"),
-    "transport/connections": room("reliable connections, and what goes over them", "core verbs concepts transport"),
-    "transport/reliable": room("streams of datagrams, memory by datagrams", "core concepts transport"),
-    "transport/multicast": room("reliable multicast", "core verbs concepts transport transport/reliable"),
-    "transport/paths": room("a connection or datagrams, for each peer",
-                            "core concepts transport transport/connections transport/reliable"),
-    "transports": room("each from its parts, a page each",
-                       "core verbs bootstrap model concepts transport transport/connections transport/reliable "
-                       "transport/multicast transport/paths",
-                       files="transport/assembled transport/one_rail transport/rc transport/rc_send_receive transport/ud transport/ud_rdma "
-                             "transport/hybrid"),
+    "transport/group": room("who belongs to a group, and where", "core verbs bootstrap"),
+    "transport/status": room("what peers and other processes can query", "core transport/group"),
+    "transport/wire": room("device ports, datagrams, the control channel", "core verbs transport/group transport/status"),
+    "transport/observers": room("hooks, statistics, log, trace", "core model transport/status"),
+    "transport/memory": room("registered memory, and what is kept for each peer", "core verbs concepts transport/wire"),
+    "transport/liveness": room("failures, long waits, stall reports",
+                               "core concepts transport/group transport/status transport/wire transport/observers transport/memory"),
+    "transport/multicast": room("reliable multicast", "core verbs transport/wire transport/liveness"),
+    "transport/endpoint": room("a rank in its group: joining, progress",
+                               "core verbs bootstrap model concepts transport/group transport/wire transport/observers transport/memory "
+                               "transport/liveness transport/multicast"),
+    "transport/windows": room("one-sided access", "core verbs concepts transport/wire transport/observers transport/memory transport/liveness "
+                              "transport/endpoint"),
+    "transport/connections": room("reliable connections, and what goes over them",
+                                  "core verbs concepts transport/wire transport/observers transport/memory transport/endpoint transport/windows"),
+    "transport/reliable": room("streams of datagrams, memory by datagrams",
+                               "core concepts transport/group transport/wire transport/memory transport/liveness transport/endpoint transport/windows"),
+    "transport/paths": room("a connection or datagrams, for each peer", "core concepts transport/connections transport/reliable"),
+    "transport": room("the transports, each from its parts, a page each",
+                      "core concepts transport/wire transport/memory transport/endpoint transport/connections transport/reliable transport/paths"),
     "calls": room("what a call checks, and how it is run",
-                  "core bootstrap concepts transport transports algorithm", files="request"),
+                  "core bootstrap concepts transport transport/group transport/observers transport/memory transport/endpoint transport/windows "
+                  "algorithm", files="request"),
     "bench": room("measuring collectives", "core"),
     "precompiled": room("what our own targets compile once"),
 }

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone [--changed COMMIT]]
+"""Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone [--changed COMMIT]] [--seconds S]
 
 Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
 built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include; with --changed
-only those that differ from a commit by more than comments. Prints what the compiler says; exit status 1 if a file does not compile.
+only those that differ from a commit by more than comments, those with most changes first. After S seconds none begins any more. Prints what the compiler says; exit
+status 1 if a file does not compile.
 """
 import argparse
 import concurrent.futures
@@ -15,6 +16,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import WITH_VALUE, strip  # noqa: E402
@@ -61,10 +63,11 @@ def alone(entries):
 
 
 def changed(commit):
-    """The files that differ between a commit and the working tree by more than lines of comments."""
+    """{file: changed lines} of those that differ between a commit and the working tree by more than lines of comments."""
     words = ["git", "diff", "--numstat", "--no-renames", "-z", r"-I^\s*//", commit]
     said = subprocess.run(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
-    return {ROOT / line.split("\t", 2)[2] for line in said.split("\0") if line}
+    rows = [line.split("\t", 2) for line in said.split("\0") if line]
+    return {ROOT / file: int(more) + int(less) for more, less, file in rows if more != "-"}
 
 
 def check(entry):
@@ -79,21 +82,26 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--alone", action="store_true")
     parser.add_argument("--changed", metavar="COMMIT")
+    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S")
     options = parser.parse_args()
     os.nice(5)  # tests that run beside this wait for each other
     entries = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
     left = alone(entries) if options.alone else not_built(entries)
     if options.changed:
         of_interest = changed(options.changed)
-        left = [entry for entry in left if path_of(entry) in of_interest]
-    failed = 0
+        left = sorted((entry for entry in left if path_of(entry) in of_interest), key=lambda entry: -of_interest[path_of(entry)])
+    end = time.monotonic() + options.seconds
+    failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for entry, (status, said) in zip(left, pool.map(check, left)):
+        for entry, (status, said) in zip(left, pool.map(lambda entry: check(entry) if time.monotonic() < end else (None, ""), left)):
             if said:
                 print(f"--- {entry['file']}:\n{said}", flush=True)
-            failed += status != 0
+            skipped += status is None
+            failed += status not in (0, None)
     total = len({path_of(one) for entry in entries for one in apart(entry)})
     print(f"{len(left)} of {total} files are not built {'alone ' if options.alone else ''}here and were only compiled: {failed} failed")
+    if skipped:
+        print(f"skipped: {skipped} of these, since there was no time left")
     sys.exit(1 if failed else 0)
 
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A single attempt of a wait.
-#include "../../lib/transport/awaited.hpp"
+#include "../../lib/transport/liveness/awaited.hpp"
 
 #include <string>
 

@@ -11,7 +11,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/operator_tag.hpp>
 #include <chorale/core/types.hpp>
-#include <chorale/transport/status.hpp>
+#include <chorale/transport/status/status.hpp>
 
 using chorale::call;
 using chorale::operation;

@@ -9,7 +9,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 using namespace chorale::transport;
 

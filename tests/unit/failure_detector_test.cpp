@@ -2,7 +2,7 @@
 // Verdicts depend only on injected events and times.
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/failure_detector.hpp>
+#include <chorale/transport/liveness/failure_detector.hpp>
 
 using chorale::transport::failure_detector;
 using outcome = failure_detector::outcome;

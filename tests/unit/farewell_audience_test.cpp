@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom a leaving rank tells, and who is asked about one that may have left.
-#include "../../lib/transport/farewell_audience.hpp"
+#include "../../lib/transport/group/farewell_audience.hpp"
 
 #include <algorithm>
 #include <set>

@@ -8,8 +8,8 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/memory_report.hpp>
+#include <chorale/transport/memory/memory_report.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 using namespace chorale::transport;
 using chorale::call_id;

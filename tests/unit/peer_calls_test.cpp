@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What ranks tell each other about their calls, and how this is judged: messages and times in, verdicts out.
-#include "../../lib/transport/peer_calls.hpp"
+#include "../../lib/transport/liveness/peer_calls.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -14,11 +14,11 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/transport/status.hpp>
+#include <chorale/transport/status/status.hpp>
 
-#include "../../lib/transport/stall_survey.hpp"
-#include "../../lib/transport/stall_text.hpp"
-#include "../../lib/transport/status_messages.hpp"
+#include "../../lib/transport/liveness/stall_survey.hpp"
+#include "../../lib/transport/liveness/stall_text.hpp"
+#include "../../lib/transport/status/status_messages.hpp"
 
 using chorale::call;
 using chorale::call_id;

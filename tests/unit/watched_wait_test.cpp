@@ -7,12 +7,12 @@
 #include <chorale/core/attention.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/failure_detector.hpp>
-#include <chorale/transport/watched_wait.hpp>
+#include <chorale/transport/liveness/failure_detector.hpp>
+#include <chorale/transport/liveness/watched_wait.hpp>
 
-#include "../../lib/transport/farewell_rounds.hpp"
-#include "../../lib/transport/mismatch_query.hpp"
-#include "../../lib/transport/repeated_question.hpp"
+#include "../../lib/transport/liveness/farewell_rounds.hpp"
+#include "../../lib/transport/liveness/mismatch_query.hpp"
+#include "../../lib/transport/liveness/repeated_question.hpp"
 
 using chorale::attention;
 using namespace chorale::transport;

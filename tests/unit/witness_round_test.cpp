@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Whom a rank asks about a peer whose process has ended: answers in, ranks out.
-#include "../../lib/transport/witness_round.hpp"
+#include "../../lib/transport/liveness/witness_round.hpp"
 
 #include <algorithm>
 #include <set>

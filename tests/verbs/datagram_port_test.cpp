@@ -11,7 +11,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/datagram_port.hpp>
+#include <chorale/transport/wire/datagram_port.hpp>
 
 #include "fake_driver.hpp"
 #include "support.hpp"

@@ -11,10 +11,10 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/device_port.hpp>
-#include <chorale/transport/opened_device.hpp>
+#include <chorale/transport/wire/device_port.hpp>
+#include <chorale/transport/wire/opened_device.hpp>
 
-#include "../../lib/transport/device_watch.hpp"
+#include "../../lib/transport/wire/device_watch.hpp"
 #include "../support/in_child.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"

@@ -18,7 +18,7 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/core/error.hpp>
-#include <chorale/transport/registration_cache.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
 #include <chorale/verbs/device.hpp>
 
 #include "../robustness/filter.hpp"

@@ -8,7 +8,7 @@
 
 #include <catch2/catch.hpp>
 
-#include <chorale/transport/registration_cache.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
 #include <chorale/verbs/device.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 

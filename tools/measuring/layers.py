@@ -23,10 +23,10 @@ SOURCE = "small_calls.cpp"
 # The first that fits. What comes from the standard library's headers counts where it is inlined.
 LAYERS = {
     "device": r"lib/soft/",
-    "mailbox": r"chorale/transport/(connections/|mailbox)|lib/transport/connections/|chorale/verbs/",
-    "waiting": r"chorale/transport/(waiting|assembled|arrival|progress_engine|one_rail)",
+    "mailbox": r"chorale/transport/(connections/|wire/mailbox)|lib/transport/connections/|chorale/verbs/",
+    "waiting": r"chorale/transport/(endpoint/(waiting|progress_engine)|assembled|wire/arrival|one_rail)",
     "algorithm": r"chorale/(algorithm|topology|model)/|core/(task|frame_arena|chunks|reduction|combine|copy_bytes|blocks|operators)"
-                 r"|chorale/transport/algorithm_store|lib/calls/compile|lib/model/",
+                 r"|chorale/transport/memory/algorithm_store|lib/calls/compile|lib/model/",
     "call": r"chorale/|lib/",
     "C library": r"",
 }

@@ -7,7 +7,7 @@
 #include <stdexcept>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/datagram_queue.hpp>
+#include <chorale/transport/wire/datagram_queue.hpp>
 
 #include "../../lib/transport/multicast/multicast_address.hpp"
 #include "../../lib/transport/multicast/multicast_queue_pair.hpp"

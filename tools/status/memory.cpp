@@ -15,7 +15,7 @@
 #include "../../lib/core/peer_descriptors.hpp"
 #include "../../lib/core/printable.hpp"
 #include "../../lib/core/system_files.hpp"
-#include "../../lib/transport/status_slot.hpp"
+#include "../../lib/transport/status/status_slot.hpp"
 #include "seen.hpp"
 
 namespace status {

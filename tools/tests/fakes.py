@@ -92,7 +92,7 @@ fn=(1) chorale::soft::f()
 cfn=(2) chorale::soft::post_send(int)
 calls=3 0x20
 * * 1000
-fl=(2) include/chorale/transport/waiting.hpp
+fl=(2) include/chorale/transport/endpoint/waiting.hpp
 fn=(3) chorale::g()
 0x30 9 20' 100
 else

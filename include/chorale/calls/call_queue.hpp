@@ -14,7 +14,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/task.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
 
 namespace chorale::detail {
 

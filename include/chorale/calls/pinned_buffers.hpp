@@ -12,7 +12,7 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/transport/concepts.hpp>
-#include <chorale/transport/registration_cache.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
 
 namespace chorale::calls {
 

@@ -10,8 +10,8 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/request.hpp>
-#include <chorale/transport/dependents.hpp>
-#include <chorale/transport/entry.hpp>
+#include <chorale/transport/endpoint/entry.hpp>
+#include <chorale/transport/memory/dependents.hpp>
 
 namespace chorale::calls {
 

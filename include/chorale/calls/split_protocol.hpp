@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <chorale/transport/joining.hpp>
+#include <chorale/transport/endpoint/joining.hpp>
 
 namespace chorale::calls {
 

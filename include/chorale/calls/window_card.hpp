@@ -10,7 +10,7 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/sendable.hpp>
-#include <chorale/transport/remote_card.hpp>
+#include <chorale/transport/windows/remote_card.hpp>
 
 namespace chorale::calls {
 

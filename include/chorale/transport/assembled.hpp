@@ -12,16 +12,16 @@
 #include <utility>
 
 #include <chorale/core/origin.hpp>
-#include <chorale/transport/arrival.hpp>
 #include <chorale/transport/concepts.hpp>
-#include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/joining.hpp>
-#include <chorale/transport/kept_memory.hpp>
-#include <chorale/transport/memory_report.hpp>
-#include <chorale/transport/multicast_group.hpp>
-#include <chorale/transport/posting.hpp>
-#include <chorale/transport/waiting.hpp>
-#include <chorale/transport/withdrawal_guard.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
+#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/endpoint/multicast_group.hpp>
+#include <chorale/transport/endpoint/posting.hpp>
+#include <chorale/transport/endpoint/waiting.hpp>
+#include <chorale/transport/memory/kept_memory.hpp>
+#include <chorale/transport/memory/memory_report.hpp>
+#include <chorale/transport/memory/withdrawal_guard.hpp>
+#include <chorale/transport/wire/arrival.hpp>
 
 namespace chorale::transport {
 

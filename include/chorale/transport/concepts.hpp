@@ -343,7 +343,7 @@ concept multicast_transport =
 
 /// *Communicator*: a transport for the calls of a communicator.
 ///
-/// * `core()`: its `endpoint` (transport/endpoint.hpp), which has everything that does not depend on how
+/// * `core()`: its `endpoint`, in the folder of this name, which has everything that does not depend on how
 ///   messages travel: call numbers, waiting of blocking and parking of nonblocking calls, failures, names,
 ///   the device and the group's origin.
 /// * `plan(ranks, settings)`: what a rank needs to join a group of `ranks` ranks; static.

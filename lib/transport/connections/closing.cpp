@@ -6,7 +6,7 @@
 #include <chorale/core/background.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport {
 namespace {

@@ -12,7 +12,7 @@
 #include <chorale/transport/observers/observed_calls.hpp>
 
 #include "../../core/entropy.hpp"
-#include "../messages.hpp"
+#include "../wire/messages.hpp"
 #include "queue_pair_numbers.hpp"
 
 namespace chorale::transport {

@@ -12,7 +12,7 @@
 
 #include <chorale/transport/connections/matched_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 #include "rendezvous.hpp"
 

@@ -7,7 +7,7 @@
 #include <span>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 namespace chorale::transport {
 

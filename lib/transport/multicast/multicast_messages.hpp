@@ -7,8 +7,8 @@
 #include <cstdint>
 #include <span>
 
-#include "../messages.hpp"
-#include "../reliable/sequence.hpp"
+#include "../wire/messages.hpp"
+#include "../wire/sequence.hpp"
 
 namespace chorale::transport {
 
@@ -53,8 +53,6 @@ struct sender_state {
 };
 static_assert(detail::sendable<message_head> && sizeof(message_head) == 16 &&
               sizeof(missing_messages) == 16 && sizeof(message_state) == 16 && sizeof(sender_state) == 16);
-
-using reliable::distance;
 
 constexpr auto raw(multicast_kind kind) noexcept {
   return static_cast<std::uint16_t>(kind);

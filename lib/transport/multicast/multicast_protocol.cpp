@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "multicast_protocol.hpp"
 
-#include "../messages.hpp"
+#include "../wire/messages.hpp"
 
 namespace chorale::transport {
 

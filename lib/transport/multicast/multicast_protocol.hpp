@@ -8,7 +8,7 @@
 #include <span>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/multicast_statistics.hpp>
+#include <chorale/transport/multicast/multicast_statistics.hpp>
 
 #include "multicast_options.hpp"
 #include "multicast_port.hpp"

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/transport/datagram_queue.hpp>
+#include <chorale/transport/wire/datagram_queue.hpp>
 #include <chorale/verbs/address.hpp>
 #include <chorale/verbs/address_handle.hpp>
 #include <chorale/verbs/device.hpp>

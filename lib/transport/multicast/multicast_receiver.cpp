@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport {
 namespace {

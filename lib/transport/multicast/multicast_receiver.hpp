@@ -10,9 +10,9 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/multicast_statistics.hpp>
+#include <chorale/transport/multicast/multicast_statistics.hpp>
 
-#include "../awaited.hpp"
+#include "../liveness/awaited.hpp"
 #include "multicast_messages.hpp"
 #include "multicast_options.hpp"
 #include "multicast_port.hpp"

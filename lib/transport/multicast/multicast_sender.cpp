@@ -6,9 +6,9 @@
 #include <cstring>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
-#include "../messages.hpp"
+#include "../wire/messages.hpp"
 
 namespace chorale::transport {
 namespace {

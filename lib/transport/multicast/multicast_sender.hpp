@@ -10,7 +10,7 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/multicast_statistics.hpp>
+#include <chorale/transport/multicast/multicast_statistics.hpp>
 
 #include "multicast_messages.hpp"
 #include "multicast_options.hpp"

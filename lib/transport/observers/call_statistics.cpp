@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/call_record.hpp>
 #include <chorale/transport/observers/call_statistics.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 

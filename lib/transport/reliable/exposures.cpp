@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exposures.hpp"
 
-#include "../mixing.hpp"
+#include "../group/mixing.hpp"
 
 namespace chorale::transport::reliable {
 exposures::windows::iterator exposures::find(std::uint32_t key, std::span<const std::byte> memory,

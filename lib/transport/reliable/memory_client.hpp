@@ -11,7 +11,7 @@
 #include <string>
 
 #include <chorale/core/call.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 
 #include "packet.hpp"

@@ -8,7 +8,7 @@
 #include <span>
 #include <variant>
 
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 #include "exposures.hpp"
 #include "packet.hpp"

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "sequence.hpp"
+#include "../wire/sequence.hpp"
 
 namespace chorale::transport::reliable {
 

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <memory>
 
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 #include "packet.hpp"
 #include "packet_pool.hpp"

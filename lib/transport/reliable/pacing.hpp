@@ -8,7 +8,7 @@
 
 #include <chorale/core/clock.hpp>
 
-#include "sequence.hpp"
+#include "../wire/sequence.hpp"
 
 namespace chorale::transport::reliable {
 

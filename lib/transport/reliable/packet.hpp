@@ -10,8 +10,8 @@
 
 #include <chorale/transport/reliable/requests.hpp>
 
-#include "../messages.hpp"
-#include "sequence.hpp"
+#include "../wire/messages.hpp"
+#include "../wire/sequence.hpp"
 
 namespace chorale::transport::reliable {
 

@@ -9,9 +9,9 @@
 
 #include <chorale/core/copy_bytes.hpp>
 
+#include "../wire/sequence.hpp"
 #include "packet_pool.hpp"
 #include "send_window.hpp"
-#include "sequence.hpp"
 
 namespace chorale::transport::reliable {
 

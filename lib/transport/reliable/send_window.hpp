@@ -8,8 +8,8 @@
 
 #include <chorale/core/clock.hpp>
 
+#include "../wire/sequence.hpp"
 #include "packet_pool.hpp"
-#include "sequence.hpp"
 
 namespace chorale::transport::reliable {
 

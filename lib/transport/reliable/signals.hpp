@@ -5,9 +5,9 @@
 #include <cstdint>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
-#include "sequence.hpp"
+#include "../wire/sequence.hpp"
 
 namespace chorale::transport::reliable {
 

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include <chorale/core/cache_lines.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport::reliable {
 namespace {

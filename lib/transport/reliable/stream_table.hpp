@@ -10,12 +10,12 @@
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
-#include "../awaited.hpp"
+#include "../liveness/awaited.hpp"
 #include "memory_client.hpp"
 #include "memory_server.hpp"
 #include "message_store.hpp"

@@ -6,7 +6,7 @@
 
 #include <chorale/transport/reliable/streams.hpp>
 
-#include "../awaited.hpp"
+#include "../liveness/awaited.hpp"
 #include "stream_table.hpp"
 
 namespace chorale::transport::reliable {

@@ -8,8 +8,8 @@
 #include <string>
 #include <utility>
 
-#include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/registered_pool.hpp>
+#include <chorale/transport/memory/registered_pool.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 #include <chorale/verbs/queue_pair.hpp>
 
 namespace chorale::transport {

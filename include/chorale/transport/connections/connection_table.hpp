@@ -8,7 +8,7 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/ledger.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 namespace chorale::transport {
 

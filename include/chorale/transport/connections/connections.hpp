@@ -14,10 +14,10 @@
 #include <chorale/transport/connections/connection.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
 #include <chorale/transport/connections/lane.hpp>
-#include <chorale/transport/device_port.hpp>
-#include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/memory_report.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
+#include <chorale/transport/memory/memory_report.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
+#include <chorale/transport/wire/device_port.hpp>
 
 namespace chorale::transport {
 

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/mailbox.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport {
 

@@ -7,9 +7,9 @@
 #include <span>
 
 #include <chorale/transport/connections/receive_queue.hpp>
-#include <chorale/transport/device_port.hpp>
-#include <chorale/transport/endpoint.hpp>
-#include <chorale/transport/registered_pool.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
+#include <chorale/transport/memory/registered_pool.hpp>
+#include <chorale/transport/wire/device_port.hpp>
 #include <chorale/verbs/completion_queue.hpp>
 
 namespace chorale::transport {

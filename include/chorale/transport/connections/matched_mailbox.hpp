@@ -11,8 +11,8 @@
 #include <chorale/core/sendable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
-#include <chorale/transport/per_peer.hpp>
-#include <chorale/transport/posting.hpp>
+#include <chorale/transport/endpoint/posting.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
 
 namespace chorale::transport {
 

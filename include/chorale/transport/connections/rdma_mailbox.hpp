@@ -11,8 +11,8 @@
 
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/connections/credits.hpp>
-#include <chorale/transport/mailbox.hpp>
-#include <chorale/transport/per_peer.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
+#include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport {
 

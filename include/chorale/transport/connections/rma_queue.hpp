@@ -12,9 +12,9 @@
 
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/per_peer.hpp>
-#include <chorale/transport/registration_cache.hpp>
-#include <chorale/transport/remote_range.hpp>
+#include <chorale/transport/memory/per_peer.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
+#include <chorale/transport/windows/remote_range.hpp>
 #include <chorale/verbs/peer_memory.hpp>
 
 namespace chorale::transport {

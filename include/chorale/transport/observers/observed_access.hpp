@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include <chorale/core/clock.hpp>
-#include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/call_record.hpp>
 
 namespace chorale::transport {
 

@@ -15,7 +15,7 @@
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/model/last_choice.hpp>
-#include <chorale/transport/call_record.hpp>
+#include <chorale/transport/observers/call_record.hpp>
 #include <chorale/transport/observers/cycle_clock.hpp>
 #include <chorale/transport/observers/observer.hpp>
 #include <chorale/transport/observers/sampled_kinds.hpp>

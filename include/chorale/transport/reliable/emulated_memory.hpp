@@ -11,7 +11,7 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/reliable/streams.hpp>
-#include <chorale/transport/remote_range.hpp>
+#include <chorale/transport/windows/remote_range.hpp>
 
 namespace chorale::transport::reliable {
 

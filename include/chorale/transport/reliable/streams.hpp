@@ -10,10 +10,10 @@
 #include <vector>
 
 #include <chorale/core/call.hpp>
-#include <chorale/transport/control_channel.hpp>
-#include <chorale/transport/endpoint.hpp>
+#include <chorale/transport/endpoint/endpoint.hpp>
 #include <chorale/transport/reliable/requests.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
+#include <chorale/transport/wire/control_channel.hpp>
 
 namespace chorale::transport::reliable {
 
