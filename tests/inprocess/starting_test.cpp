@@ -117,14 +117,14 @@ joined_group join_alone(large_group& group) {
   return joined;
 }
 
-/// Bytes that this process has touched and not given back; /proc/self/statm is 32 pages a core late.
+/// Bytes that this process has touched; tables go back at once. /proc/self/statm is 32 pages a core late.
 std::int64_t resident_bytes() {
+  mallopt(M_MMAP_THRESHOLD, 1 << 16);
   malloc_trim(0);
   std::ifstream facts{"/proc/self/smaps_rollup"};
   std::int64_t kibibytes = 0;
   for (std::string word; kibibytes == 0 && facts >> word;)
     if (word == "Rss:") facts >> kibibytes;
-  REQUIRE(kibibytes > 0);
   return kibibytes * 1024;
 }
 
@@ -370,7 +370,7 @@ TEST_CASE("what a rank keeps of a stranger is some bytes", "[starting]") {
   const std::int64_t few = bytes_kept(1000);
   const std::int64_t many = bytes_kept(1000 + ranks);
   CAPTURE(few, many);
-  CHECK(many - few < 24 * std::int64_t{ranks});
+  CHECK(((few > 0) && (many - few < 16 * std::int64_t{ranks})));
 }
 
 TEST_CASE("the cost of joining, by the number of ranks", "[.measure]") {

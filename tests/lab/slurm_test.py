@@ -26,7 +26,7 @@ CPUS = 8
 
 CONFIGURATION = """
 ClusterName=chorale
-SlurmctldHost={host}(127.0.0.1)
+SlurmctldHost={host}({address})
 SlurmctldPort={controller}
 SlurmUser=root
 SlurmdUser=root
@@ -67,35 +67,48 @@ def free_ports(count):
 
 
 class Cluster:
-    """The daemons of NODES nodes, with all their files in one folder. Ends them on exit."""
+    """The daemons of NODES nodes on this machine, with all their files in one folder. Ends them on exit."""
+
+    device = "soft0"
+    address = "127.0.0.1"  # of this machine
+    minutes = 1            # of a job step
 
     def __init__(self, place):
         self.place = place
+        self.controller, *ports = free_ports(1 + NODES)
+        host = socket.gethostname().split(".")[0]
+        self.nodes = {f"n{node}": (host, self.address, port) for node, port in enumerate(ports)}
         self.environment = dict(os.environ, SLURM_CONF=str(place / "slurm.conf"))
 
     def __enter__(self):
-        for name in ("munge", "state", "tmp", *(f"spool-n{node}" for node in range(NODES))):
+        for name in ("munge", "state", "tmp", *(f"spool-{node}" for node in self.nodes)):
             (self.place / name).mkdir()
         # munged and Slurm refuse folders that others may write to, and users other than root have to reach the socket.
         self.place.chmod(0o755)
         (self.place / "munge" / "key").write_bytes(os.urandom(128))
         (self.place / "munge" / "key").chmod(0o400)
-        host = socket.gethostname().split(".")[0]
-        controller, *ports = free_ports(1 + NODES)
-        nodes = "\n".join(f"NodeName=n{node} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={CPUS} State=UNKNOWN" for node, port in enumerate(ports))
-        (self.place / "slurm.conf").write_text(CONFIGURATION.format(host=host, controller=controller, place=self.place, nodes=nodes), encoding="utf-8")
+        nodes = "\n".join(f"NodeName={name} NodeHostname={of_host} NodeAddr={address} Port={port} CPUs={CPUS} State=UNKNOWN"
+                          for name, (of_host, address, port) in self.nodes.items())
+        text = CONFIGURATION.format(host=socket.gethostname().split(".")[0], address=self.address, controller=self.controller, place=self.place, nodes=nodes)
+        (self.place / "slurm.conf").write_text(text, encoding="utf-8")
         (self.place / "cgroup.conf").write_text("CgroupAutomount=no\nIgnoreSystemd=yes\n", encoding="utf-8")
         try:
-            self.start("munged", "--force", *(f"--{what}-file={self.place}/munge/{what}" for what in ("key", "pid", "log", "seed")), f"--socket={self.place}/munge/socket")
+            self.start(*self.munged())
             self.start("slurmctld")
-            for node in range(NODES):
-                self.start("unshare", "--uts", "--ipc", "--mount", "sh", "-c",
-                           f"hostname n{node}; for of_node in /dev/shm {self.place}/tmp; do mount -t tmpfs -o mode=1777 tmpfs $of_node; done; exec slurmd -N n{node}")
+            for node in self.nodes:
+                self.start_node(node)
             self.wait_until_idle()
         except BaseException:
             self.end()
             raise
         return self
+
+    def munged(self):
+        return ["munged", "--force", *(f"--{what}-file={self.place}/munge/{what}" for what in ("key", "pid", "log", "seed")), f"--socket={self.place}/munge/socket"]
+
+    def start_node(self, node):
+        self.start("unshare", "--uts", "--ipc", "--mount", "sh", "-c",
+                   f"hostname {node}; for of_node in /dev/shm {self.place}/tmp; do mount -t tmpfs -o mode=1777 tmpfs $of_node; done; exec slurmd -N {node}")
 
     def start(self, *words):
         done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False, timeout=SECONDS)
@@ -106,7 +119,7 @@ class Cluster:
         end = time.monotonic() + SECONDS
         while time.monotonic() < end:
             said = subprocess.run(["sinfo", "--noheader", "--format=%T %D"], env=self.environment, capture_output=True, text=True, check=False).stdout
-            if said.split() == ["idle", str(NODES)]:
+            if said.split() == ["idle", str(len(self.nodes))]:
                 return
             time.sleep(0.2)
         logs = "\n".join(f"{log.name}:\n{log.read_text(errors='replace')}" for log in sorted(self.place.glob("*.log")))
@@ -125,7 +138,7 @@ class Cluster:
 
     def srun(self, *words):
         """Status and output of a job step, which may not wait for long."""
-        done = subprocess.run(["srun", "--time=1", *words], env=dict(self.environment, CHORALE_DEVICE="soft0"), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        done = subprocess.run(["srun", f"--time={self.minutes}", *words], env=dict(self.environment, CHORALE_DEVICE=self.device), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True, check=False, timeout=3 * SECONDS)
         return done.returncode, done.stdout
 

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] N PROGRAM [ARGUMENT...]
+"""Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] [--hosts LIST [--by-node]] N PROGRAM [ARGUMENT...]
 
 Exit status: the program's; 77 (skipped) with the reason where there is no mpirun; 124 when the time is over, after
-everything that was started has ended.
+everything that was started has ended. --hosts: on these, such as node1:4,node2:4, with the settings of this process; --by-node: rank after
+rank on the next host.
 """
 import argparse
 import os
@@ -23,6 +24,12 @@ def mpirun():
         if "Open MPI" in version or "OpenRTE" in version:
             return [found, "--allow-run-as-root", "--oversubscribe"]
     return None
+
+
+def on_hosts(hosts, variables, by_node=False):
+    """The words that have mpirun start ranks on these hosts, with their slots as in `node1:4,node2:4`, and pass settings on."""
+    names = [word for name in variables if name.startswith("CHORALE_") for word in ("-x", name)]
+    return ["--host", hosts, *(["--map-by", "node"] if by_node else []), *names]
 
 
 def run(command, timeout, env=None):
@@ -46,6 +53,8 @@ def run(command, timeout, env=None):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--timeout", type=float, default=330)
+    parser.add_argument("--hosts")
+    parser.add_argument("--by-node", action="store_true")
     parser.add_argument("ranks", type=int)
     parser.add_argument("program", nargs=argparse.REMAINDER)
     options = parser.parse_args()
@@ -53,7 +62,8 @@ def main():
     if launcher is None:
         print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
         sys.exit(77)
-    status, output = run([*launcher, "-n", str(options.ranks), *options.program], options.timeout)
+    where = on_hosts(options.hosts, os.environ, options.by_node) if options.hosts else []
+    status, output = run([*launcher, *where, "-n", str(options.ranks), *options.program], options.timeout)
     print(output, end="")
     if status == 124:
         print(f"not over after {options.timeout} s: {options.program}")

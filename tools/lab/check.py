@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers | --cluster] [--list] [NAME...]"""
+"""The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers | --cluster | --places] [--list] [NAME...]"""
 import argparse
 import dataclasses
 import json
@@ -33,9 +33,9 @@ class Step:
     show: bool = False  # its output belongs into the report
 
 
-def mpirun(ranks, *words, limit):
-    """The command that starts a program on that many ranks, and ends them all when the time is over."""
-    return [str(ROOT / "tests/multirank/launch.py"), "--timeout", str(limit), str(ranks), *map(str, words)]
+def mpirun(ranks, *words, limit, more=()):
+    """The command that starts a program on that many ranks, and ends them all when the time is over. `more`: options of launch.py."""
+    return [str(ROOT / "tests/multirank/launch.py"), "--timeout", str(limit), *more, str(ranks), *map(str, words)]
 
 
 def smoke_steps(build):
@@ -111,6 +111,33 @@ def cluster_steps(build):
                    limit=2400, show=True)
 
 
+def places_steps(build):
+    """Two hosts with several ranks each: soft0 within, Soft-RoCE between."""
+    folder = build / "meson-logs/rxe/places"
+
+    def on_hosts(layout, *words, limit=600):
+        hosts, *more = layout.split()
+        return mpirun(sum(int(host.split(":")[1]) for host in hosts.split(",")), *words, limit=limit, more=("--hosts", hosts, *more))
+
+    def step(name, loss, command, **variables):
+        return Step(f"{name}, {loss:g} % lost" if loss else name, command, loss, 630, variables)
+
+    def python(test, limit):
+        return Step(f"places: {test}", [str(ROOT / "tools/lab/places.py"), str(build), str(folder), test], limit=limit, show=True)
+
+    for layout in "node1:4,node2:4", "node1:3,node2:1", "node1:2,node2:3 --by-node":
+        yield Step(f"layout {layout}", on_hosts(layout, build / "examples/26_places"), limit=630, show=True)
+    for loss in 0.0, 1.0:
+        for layout in "node1:2,node2:2", "node1:4,node2:4", "node1:2,node2:3 --by-node":
+            yield step(f"collectives {layout}", loss, on_hosts(layout, build / "tests/multirank/collectives", "--largest", 32768), CHORALE_TEST_TRANSPORT="rc", CHORALE_TEST_BUDGET="0.4")
+        yield step("hybrid node1:2,node2:2", loss, on_hosts("node1:2,node2:2", build / "tests/multirank/datagrams", "hybrid"), CHORALE_TEST_BUDGET="0.3")
+        yield step("windows node1:2,node2:2", loss, on_hosts("node1:2,node2:2", build / "tests/multirank/windows", "1"))
+    yield python("Killed", 1800)
+    yield python("Slurm", 1200)
+    yield python("Near", 1300)
+    yield python("Lost", 900)
+
+
 def wires():
     """The interfaces of the RDMA devices."""
     return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
@@ -170,6 +197,7 @@ def main():
     which.add_argument("--smoke", dest="steps", action="store_const", const=smoke_steps, default=all_steps)
     which.add_argument("--papers", dest="steps", action="store_const", const=papers_steps)
     which.add_argument("--cluster", dest="steps", action="store_const", const=cluster_steps)
+    which.add_argument("--places", dest="steps", action="store_const", const=places_steps)
     parser.add_argument("--list", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_intermixed_args()

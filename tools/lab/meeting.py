@@ -28,10 +28,11 @@ class Job(Running):
         self.variables = {"CHORALE_BOOTSTRAP": "tcp", "WORLD_SIZE": str(size), "MASTER_ADDR": HOSTS[0], "MASTER_PORT": "29500", "CHORALE_DEADLINE_MS": "300000",
                           "CHORALE_TCP_SECRET": secrets.token_hex(16), **more}
 
-    def start(self, rank, host, **more):
+    def start(self, rank, host, command=None, **more):
+        """`command`: words of a shell, instead of the sums."""
         words = [f"{name}={value}" for name, value in {**self.variables, "RANK": str(rank), **more}.items()]
         # What goes by standard input is seen by nobody else on that machine.
-        self.ranks.append(subprocess.Popen(["ssh", host, f"read -r words; eval exec env $words {shlex.join([RANKS, 'sums', str(len(HOSTS))])}"], stdin=subprocess.PIPE,
+        self.ranks.append(subprocess.Popen(["ssh", host, f"read -r words; eval exec env $words {shlex.quote(shlex.join(command or [RANKS, 'sums', str(len(HOSTS))]))}"], stdin=subprocess.PIPE,
                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         self.ranks[-1].stdin.write(shlex.join(words) + "\n")
         self.ranks[-1].stdin.flush()

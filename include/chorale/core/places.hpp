@@ -12,15 +12,14 @@ namespace chorale {
 
 /// The layout of a group: each rank is in one place, and places are numbered from 0 by their lowest ranks.
 /// It is made from what the ranks tell each other, never from a formula over their numbers: places may differ
-/// in size, and the ranks of one need not be neighbours. The same on all ranks. Immutable, so thread-safe; 8
-/// bytes for each rank and 4 for each place.
+/// in size, and the ranks of one need not be neighbours. The same on all ranks. Immutable, so thread-safe; 4
+/// bytes for each place and each rank, 4 more where the ranks of a place are not neighbours.
 class places {
  public:
   places() = default;
   /// `of`: the number of each rank's place, in which each place follows those of lower ranks.
-  explicit places(std::vector<int> of)
-      : of_(std::move(of)), order_(of_.size()), smallest_(static_cast<int>(of_.size())) {
-    for (const int place : of_) {
+  explicit places(std::vector<int> of) : order_(of.size()), smallest_(static_cast<int>(of.size())) {
+    for (const int place : of) {
       const auto next = static_cast<std::size_t>(place) + 1;
       if (next >= begins_.size()) begins_.resize(next + 1);
       ++begins_[next];
@@ -31,16 +30,20 @@ class places {
       begins_[i] += begins_[i - 1];
     }
     std::vector<int> next{begins_.begin(), begins_.end()};
-    for (std::size_t rank = 0; rank < of_.size(); ++rank)
-      order_[static_cast<std::size_t>(next[static_cast<std::size_t>(of_[rank])]++)] = static_cast<int>(rank);
+    for (std::size_t rank = 0; rank < of.size(); ++rank)
+      order_[static_cast<std::size_t>(next[static_cast<std::size_t>(of[rank])]++)] = static_cast<int>(rank);
+    if (!std::is_sorted(of.begin(), of.end())) of_ = std::move(of);
   }
 
   /// Number of places; 0 without ranks.
   [[nodiscard]] int count() const noexcept { return static_cast<int>(begins_.size()) - 1; }
   /// Number of ranks.
-  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(of_.size()); }
-  /// The place of a rank of the group.
-  [[nodiscard]] int of(int rank) const noexcept { return of_[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int ranks() const noexcept { return static_cast<int>(order_.size()); }
+  /// The place of a rank of the group. It takes a time logarithmic in the number of places.
+  [[nodiscard]] int of(int rank) const noexcept {
+    if (!of_.empty()) return of_[static_cast<std::size_t>(rank)];
+    return static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), rank) - begins_.begin()) - 1;
+  }
   /// The ranks of a place, in ascending order; at least one.
   [[nodiscard]] std::span<const int> members(int place) const noexcept {
     const auto begin = static_cast<std::size_t>(begins_[static_cast<std::size_t>(place)]);
@@ -56,10 +59,10 @@ class places {
   /// Whether all places have as many.
   [[nodiscard]] bool are_equal() const noexcept { return smallest_ == largest_; }
   /// Whether the ranks of each place are neighbours, so that `order()` is that of the ranks.
-  [[nodiscard]] bool are_contiguous() const noexcept { return std::is_sorted(of_.begin(), of_.end()); }
+  [[nodiscard]] bool are_contiguous() const noexcept { return of_.empty(); }
 
  private:
-  std::vector<int> of_;
+  std::vector<int> of_;  ///< the place of each rank; empty if places are contiguous
   std::vector<int> order_;
   std::vector<int> begins_{0};  ///< index in `order_` of the first rank of each place, and the end
   int largest_ = 0;

@@ -18,7 +18,8 @@
 namespace chorale::transport {
 
 /// The ranks of a group, their hosts, and their shared numbers. Built from one card per rank; time and memory
-/// grow linearly: 9 bytes and a bit per rank, plus a record per host and place. Not thread-safe.
+/// grow linearly: 4 bytes and a bit per rank, 4 more where the ranks of a place are not neighbours, plus a
+/// record per host and place. Not thread-safe.
 class membership {
  public:
   /// `where`, `job`: as the functions of these names.

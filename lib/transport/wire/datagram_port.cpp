@@ -11,6 +11,7 @@ namespace chorale::transport {
 
 datagram_port::datagram_port(const device_port& over, const options& o)
     : over_(&over),
+      ways_(static_cast<std::size_t>(o.ranks)),
       queue_(over.device(), over.domain(),
              {.datagram_bytes = o.payload_bytes,
               .receives = o.receives,
@@ -29,10 +30,10 @@ void datagram_port::add_peer(std::uint32_t qp_number) {
   paths_.resize(over_->addresses().size());
 }
 
-void datagram_port::prepare(int rank) {
+ibv_ah* datagram_port::prepare(int rank) {
   auto& path = paths_[over_->addresses().number_of(rank)];
   if (!path) path.emplace(over_->domain(), over_->datagram_path_to(rank));
-  peers_[static_cast<std::size_t>(rank)].is_prepared = true;
+  return ways_[static_cast<std::size_t>(rank)] = path->native();
 }
 
 bool datagram_port::has_address(int rank, std::span<const std::byte> datagram) const noexcept {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include <chorale/core/clock.hpp>
+#include <chorale/core/zeroed_array.hpp>
 #include <chorale/transport/wire/datagram_queue.hpp>
 #include <chorale/transport/wire/device_port.hpp>
 #include <chorale/verbs/address_handle.hpp>
@@ -23,6 +24,7 @@ namespace chorale::transport {
 class datagram_port {
  public:
   struct options {
+    int ranks = 1;                     ///< of the group
     std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
     std::uint32_t receives = 256;      ///< maximum of unread datagrams
     std::uint32_t sends = 64;          ///< maximum of outstanding sends
@@ -47,7 +49,7 @@ class datagram_port {
   /// resolved at the first send.
   void add_peer(std::uint32_t qp_number);
   /// Resolves the path to `rank` now, so that sending to it allocates no memory.
-  void prepare(int rank);
+  ibv_ah* prepare(int rank);
 
   /// Sends `bytes` bytes, which `write(std::byte* place)` writes. A `solicited` datagram wakes a receiver
   /// that waits for an event. Returns false without calling `write` if the send queue is full: retry later.
@@ -58,13 +60,13 @@ class datagram_port {
       reject(rank, bytes);
     if (!queue_.may_send()) [[unlikely]]
       return false;
-    const peer& to = peers_.at(static_cast<std::size_t>(rank));
-    if (!to.is_prepared) [[unlikely]]
-      prepare(rank);
-    ibv_ah* const path = paths_[over_->addresses().number_of(rank)]->native();
+    ibv_ah* path = ways_[static_cast<std::size_t>(rank)];
+    if (path == nullptr) [[unlikely]]
+      path = prepare(rank);
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
-    queue_.send(queue_.content(index, bytes), {path, to.qp_number, qkey_}, solicited);
+    queue_.send(queue_.content(index, bytes), {path, peers_[static_cast<std::size_t>(rank)].qp_number, qkey_},
+                solicited);
     return true;
   }
   /// The same for the concatenation of `parts`.
@@ -72,7 +74,7 @@ class datagram_port {
 
   /// Whether something was sent to it, or prepared to be. Precondition: the rank was added.
   [[nodiscard]] bool is_prepared(int rank) const noexcept {
-    return peers_[static_cast<std::size_t>(rank)].is_prepared;
+    return ways_[static_cast<std::size_t>(rank)] != nullptr;
   }
 
   /// Arms the port: the next solicited datagram raises an event in the channel.
@@ -116,7 +118,6 @@ class datagram_port {
   struct peer {
     std::uint32_t qp_number = 0;
     std::uint16_t lid = 0;
-    bool is_prepared = false;  ///< the path to its address is resolved
   };
 
   [[nodiscard]] bool has_address(int rank, std::span<const std::byte> datagram) const noexcept;
@@ -126,7 +127,8 @@ class datagram_port {
   std::uint32_t qkey_ = 0;
   std::vector<peer> peers_;
   std::vector<std::optional<verbs::address_handle>> paths_;  ///< to each address, made at first use
-  datagram_queue queue_;                                     ///< destroyed before the paths that it uses
+  detail::zeroed_array<ibv_ah*> ways_;  ///< to each rank: one of the paths, once it is used
+  datagram_queue queue_;                ///< destroyed before the paths that it uses
 };
 
 }  // namespace chorale::transport

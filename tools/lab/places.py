@@ -1,0 +1,143 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
+"""Ranks of two machines with several ranks each: soft0 within, Soft-RoCE between (tools/rxe-lab --hosts 2).
+
+Usage: places.py BUILD FOLDER [TEST...]. Both machines see both folders, and ranks write into FOLDER. `Near` prints how long calls take beside those
+with CHORALE_NEAR=off; `Lost` switches node2 off, and comes last.
+"""
+import csv
+import json
+import os
+import pathlib
+import shlex
+import statistics
+import subprocess
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("multirank", "lab", "support")]
+sys.dont_write_bytecode = True
+
+import failures  # noqa: E402
+import launch  # noqa: E402
+import meeting  # noqa: E402
+import slurm_test  # noqa: E402
+
+BUILD = FOLDER = pathlib.Path()
+LIMIT = 600  # the processors are emulated
+DEADLINE = 30
+
+
+def failing(folder, scenario, victim, operation):
+    """The words that run tests/multirank/failing; each machine writes into a folder of its own, since names are process numbers."""
+    words = [str(BUILD / "tests/multirank/failing"), str(folder) + "/$(hostname)", scenario, str(victim), operation]
+    return f'mkdir -p {words[1]} && exec {" ".join(words)}'
+
+
+class Case(failures.Case):
+    """`self.found`: what the ranks of a run have written down, by number."""
+
+    maxDiff = None
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
+
+    def read(self, said):
+        self.found = sorted(map(failures.Rank, self.folder.glob("*/*")), key=lambda rank: rank.number)
+        self.story = "\n".join([said, *map(str, self.found)])
+
+
+class Killed(Case):
+    """A rank is killed: its place hears of it from the process table, the other one through the adapter."""
+
+    def test_rank(self):
+        for transport, victim, operation in ("rc", 3, "allreduce"), ("rc", 0, "barrier"), ("hybrid", 1, "broadcast"):
+            with self.subTest(transport=transport, victim=victim, operation=operation):
+                self.setUp()
+                variables = {**os.environ, "CHORALE_TEST_TRANSPORT": transport, "CHORALE_DEADLINE_MS": str(1000 * DEADLINE)}
+                command = [*launch.mpirun(), "--enable-recovery", *launch.on_hosts("node1:2,node2:2", variables), "-n", "4", "sh", "-c",
+                           failing(self.folder, "kill", victim, operation)]
+                status, said = launch.run(command, LIMIT, variables)
+                self.read(said)
+                self.assertNotEqual(status, 124, self.story)
+                self.check_survivors(self.found, 4, victim, ("peer_lost", "deadline"), within=DEADLINE + 60)
+
+
+class Cluster(slurm_test.Cluster):
+    """Slurm's daemons on both machines."""
+
+    device = "rxe1"
+    address = "10.0.0.1"
+    minutes = 5
+
+    def __init__(self, place):
+        super().__init__(place)
+        self.nodes = {host: (host, f"10.0.0.{number}", 6818) for number, host in enumerate(meeting.HOSTS, 1)}
+
+    def start_node(self, node):
+        slurmd = f"SLURM_CONF={self.place}/slurm.conf slurmd -N {node}"
+        if node == meeting.HOSTS[0]:
+            return self.start("sh", "-c", slurmd)
+        files = f"tar c -C {self.place} slurm.conf cgroup.conf munge/key tmp spool-{node}"
+        self.start("sh", "-c", f"{files} | ssh {node} 'mkdir -p {self.place}/munge && tar x -C {self.place}'")
+        return self.start("ssh", node, f"{shlex.join(self.munged())} && {slurmd}")
+
+
+class Slurm(unittest.TestCase):
+    """Ranks that srun starts on both machines."""
+
+    def test_srun(self):
+        with tempfile.TemporaryDirectory(prefix="chorale-slurm-") as folder, Cluster(pathlib.Path(folder)) as cluster:
+            for layout, of_first in ("block", "0, 1, 2, 3"), ("cyclic", "0, 2, 4, 6"):
+                status, said = cluster.srun("--mpi=pmix", "-N2", "-n8", f"--distribution={layout}", str(BUILD / "examples/26_places"))
+                self.assertEqual(status, 0, said)
+                self.assertIn("allreduce of 8 ranks on 2 hosts: right", said)
+                self.assertIn(f"host 0: ranks {of_first}\n", said)
+
+
+class Near(unittest.TestCase):
+    """Calls beside the same ones with the adapter for everything, in turn in one run."""
+
+    def test_calls(self):
+        both = [{"name": name, "transport": "rc", "algorithm": "standard", "settings": {"CHORALE_NEAR": name}} for name in ("auto", "off")]
+        set_ups = FOLDER / "set-ups.json"
+        set_ups.write_text(json.dumps({"set_ups": [{"name": f"{operation} of {size} bytes", "operation": operation, "sizes": [size], "contestants": both}
+                                                   for operation, size in (("allreduce", 8), ("allgather", 65536))]}), encoding="utf-8")
+        table = FOLDER / "near.csv"
+        command = [*launch.mpirun(), *launch.on_hosts("node1:4,node2:4", os.environ), "-n", "8", str(BUILD / "tools/chorale-bench"), "--set-ups", str(set_ups), "--csv", str(table), "--samples", "11",
+                   "--warmup", "20", "--budget", "4"]
+        status, said = launch.run(command, 2 * LIMIT)
+        print(said)
+        self.assertEqual(status, 0)
+        rows = list(csv.DictReader(line for line in table.read_text(encoding="utf-8").splitlines() if not line.startswith("#")))
+        times = {(row["set_up"], row["contestant"]): float(row["median_us"]) for row in rows}
+        for name in sorted({name for name, _ in times}):
+            print(f"{name}: {times[name, 'auto']:.0f} us, CHORALE_NEAR=off {times[name, 'off']:.0f} us: {times[name, 'off'] / times[name, 'auto']:.2f} times as long")
+
+
+class Lost(Case):
+    """A machine is lost: its ranks can tell nobody."""
+
+    def test_machine(self):
+        with meeting.Job(4, CHORALE_DEADLINE_MS=str(1000 * DEADLINE), CHORALE_SILENCE_MS="10000") as job:
+            for rank in range(4):
+                end = "; echo o >/proc/sysrq-trigger" if rank == 2 else ""
+                job.start(rank, meeting.HOSTS[rank // 2], ["sh", "-c", f"({failing(self.folder, 'kill', 2, 'allreduce')}){end}"])
+            said = "".join(output for _, output in job.ends(2))
+        self.read(said)
+        of_first = [rank for rank in self.found if rank.number < 2]
+        self.assertEqual([rank.number for rank in of_first], [0, 1], self.story)
+        for rank in of_first:
+            self.assertEqual([failure.code for failure in rank.failures[1:]], ["poisoned"] * 2, self.story)
+            self.assertIn(rank.failures[0].code, ("peer_lost", "deadline"), self.story)
+            self.assertTrue({2, 3} & set(rank.failures[0].ranks), self.story)
+        print(self.story)
+
+
+if __name__ == "__main__":
+    BUILD, FOLDER = map(pathlib.Path, sys.argv[1:3])
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    slurm_test.SECONDS = LIMIT // 2
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)
