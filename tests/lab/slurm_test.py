@@ -113,7 +113,10 @@ class Cluster:
     def start(self, *words):
         done = subprocess.run(words, env=self.environment, capture_output=True, text=True, check=False, timeout=SECONDS)
         if done.returncode != 0:
-            sys.exit(f"{words[0]} ended with status {done.returncode}\n{done.stdout}{done.stderr}")
+            sys.exit(f"{' '.join(words)} ended with status {done.returncode}\n{done.stdout}{done.stderr}{self.logs()}")
+
+    def logs(self):
+        return "\n".join([f"{log.name}:\n{log.read_text(errors='replace')}" for log in sorted(self.place.glob("*.log"))])
 
     def wait_until_idle(self):
         end = time.monotonic() + SECONDS
@@ -122,8 +125,7 @@ class Cluster:
             if said.split() == ["idle", str(len(self.nodes))]:
                 return
             time.sleep(0.2)
-        logs = "\n".join(f"{log.name}:\n{log.read_text(errors='replace')}" for log in sorted(self.place.glob("*.log")))
-        sys.exit(f"the nodes are not idle after {SECONDS} s, but: {said}\n{logs}")
+        sys.exit(f"the nodes are not idle after {SECONDS} s, but: {said}\n{self.logs()}")
 
     def end(self):
         for file in (*self.place.glob("slurmd-*.pid"), self.place / "slurmctld.pid", self.place / "munge" / "pid"):

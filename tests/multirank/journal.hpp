@@ -42,6 +42,7 @@ class journal {
       : file_(open(fmt::format("{}/{}", folder, getpid()).c_str(), O_CREAT | O_WRONLY | O_APPEND | O_CLOEXEC,
                    0600)) {
     const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+    if (rank == nullptr) rank = std::getenv("RANK");
     note(fmt::format("rank {}", rank != nullptr ? rank : "0"));
   }
   journal(const journal&) = delete;

@@ -123,7 +123,7 @@ def places_steps(build):
         return Step(f"{name}, {loss:g} % lost" if loss else name, command, loss, 630, variables)
 
     def python(test, limit):
-        return Step(f"places: {test}", [str(ROOT / "tools/lab/places.py"), str(build), str(folder), test], limit=limit, show=True)
+        return Step(f"places, {test.lower()}", [str(ROOT / "tools/lab/places.py"), str(build), str(folder), test], limit=limit, show=True)
 
     for layout in "node1:4,node2:4", "node1:3,node2:1", "node1:2,node2:3 --by-node":
         yield Step(f"layout {layout}", on_hosts(layout, build / "examples/26_places"), limit=630, show=True)
