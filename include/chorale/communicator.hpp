@@ -74,7 +74,7 @@ class communicator {
   explicit communicator(Group&& group, const config& settings = config::from_environment())
       : calls_(new calls::caller<composed>{group, settings}) {}
 
-  /// The ranks of a group that was joined step by step (`transport/endpoint/joining.hpp`), as `isplit` does.
+  /// The ranks of a group that was joined step by step (`transport/joining/joining.hpp`), as `isplit` does.
   explicit communicator(transport::joined_group&& group)
       : calls_(new calls::caller<composed>{std::move(group)}) {}
 

@@ -18,7 +18,7 @@
 #include <catch2/catch.hpp>
 #include <fmt/format.h>
 
-#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/joining/joining.hpp>
 #include <chorale/transport/rc.hpp>
 
 #include "../../lib/transport/group/membership.hpp"

@@ -39,9 +39,10 @@ ROOMS = {
     "transport/liveness": room("failures, long waits, stall reports",
                                "core concepts transport/group transport/status transport/wire transport/observers transport/memory"),
     "transport/multicast": room("reliable multicast", "core verbs transport/wire transport/liveness"),
-    "transport/endpoint": room("a rank in its group: joining, progress",
-                               "core verbs bootstrap model concepts transport/group transport/wire transport/observers transport/memory "
-                               "transport/liveness transport/multicast"),
+    "transport/joining": room("how a rank joins a group", "core verbs bootstrap model transport/group transport/wire transport/observers transport/memory"),
+    "transport/endpoint": room("a rank in its group: its parts, and progress",
+                               "core bootstrap concepts transport/group transport/wire transport/observers transport/memory transport/liveness "
+                               "transport/multicast transport/joining"),
     "transport/windows": room("one-sided access", "core verbs concepts transport/wire transport/observers transport/memory transport/liveness "
                               "transport/endpoint"),
     "transport/connections": room("reliable connections, and what goes over them",
@@ -50,10 +51,10 @@ ROOMS = {
                                "core concepts transport/group transport/wire transport/memory transport/liveness transport/endpoint transport/windows"),
     "transport/paths": room("a connection or datagrams, for each peer", "core concepts transport/connections transport/reliable"),
     "transport": room("the transports, each from its parts, a page each",
-                      "core concepts transport/wire transport/memory transport/endpoint transport/connections transport/reliable transport/paths"),
+                      "core concepts transport/wire transport/memory transport/joining transport/endpoint transport/connections transport/reliable transport/paths"),
     "calls": room("what a call checks, and how it is run",
-                  "core bootstrap concepts transport transport/group transport/observers transport/memory transport/endpoint transport/windows "
-                  "algorithm", files="request"),
+                  "core bootstrap concepts transport transport/group transport/observers transport/memory transport/joining transport/endpoint "
+                  "transport/windows algorithm", files="request"),
     "bench": room("measuring collectives", "core"),
     "precompiled": room("what our own targets compile once"),
 }

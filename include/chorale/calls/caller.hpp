@@ -24,8 +24,8 @@
 #include <chorale/core/types.hpp>
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/request.hpp>
-#include <chorale/transport/endpoint/joining.hpp>
 #include <chorale/transport/group/group_view.hpp>
+#include <chorale/transport/joining/joining.hpp>
 
 namespace chorale::calls {
 

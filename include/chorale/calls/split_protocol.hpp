@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/joining/joining.hpp>
 
 namespace chorale::calls {
 

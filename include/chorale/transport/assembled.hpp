@@ -14,10 +14,10 @@
 #include <chorale/core/origin.hpp>
 #include <chorale/transport/concepts.hpp>
 #include <chorale/transport/endpoint/endpoint.hpp>
-#include <chorale/transport/endpoint/joining.hpp>
 #include <chorale/transport/endpoint/multicast_group.hpp>
 #include <chorale/transport/endpoint/posting.hpp>
 #include <chorale/transport/endpoint/waiting.hpp>
+#include <chorale/transport/joining/joining.hpp>
 #include <chorale/transport/memory/kept_memory.hpp>
 #include <chorale/transport/memory/memory_report.hpp>
 #include <chorale/transport/memory/withdrawal_guard.hpp>

@@ -15,12 +15,12 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/places.hpp>
 #include <chorale/transport/endpoint/entry.hpp>
-#include <chorale/transport/endpoint/joining.hpp>
 #include <chorale/transport/endpoint/multicasts.hpp>
-#include <chorale/transport/endpoint/no_start_guard.hpp>
 #include <chorale/transport/endpoint/progress_engine.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/group/group_view.hpp>
+#include <chorale/transport/joining/joining.hpp>
+#include <chorale/transport/joining/no_start_guard.hpp>
 #include <chorale/transport/liveness/failures.hpp>
 #include <chorale/transport/liveness/inquiry.hpp>
 #include <chorale/transport/liveness/liveness.hpp>

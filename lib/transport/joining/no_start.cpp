@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/error.hpp>
-#include <chorale/transport/endpoint/no_start_guard.hpp>
+#include <chorale/transport/joining/no_start_guard.hpp>
 #include <chorale/transport/wire/control_channel.hpp>
 
 #include "../wire/messages.hpp"

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/joining/joining.hpp>
 
 #include "../group/rank_card.hpp"
 

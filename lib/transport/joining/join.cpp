@@ -5,7 +5,7 @@
 
 #include <chorale/core/error.hpp>
 #include <chorale/core/uncancellable.hpp>
-#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/joining/joining.hpp>
 
 namespace chorale::transport {
 namespace {

@@ -10,7 +10,7 @@
 #include <chorale/core/fnv.hpp>
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/model/tuning.hpp>
-#include <chorale/transport/endpoint/joining.hpp>
+#include <chorale/transport/joining/joining.hpp>
 
 #include "../../core/virtual_places.hpp"
 #include "../group/farewell_audience.hpp"
