@@ -47,7 +47,7 @@ class intruder {
   explicit intruder(endpoint& self, std::uint32_t qkey_error = 0)
       : self_(self),
         device_(self.port().opened(), self.port().local()),
-        port_(device_, {.payload_bytes = self.channel().port().payload_bytes()}) {
+        port_(device_, self.size(), {.payload_bytes = self.channel().port().payload_bytes()}) {
     port_.open(qkey_of(self) ^ qkey_error);
   }
   /// Learns the queue pair of the next rank, from rank 0.

@@ -201,8 +201,9 @@ TEST_CASE("a service thread ends after an event of a destroyed queue", "[leaving
   at.add_peer(one[0].port().local().address);
   const auto make_port = [&] {
     auto port = std::make_unique<chorale::transport::datagram_port>(
-        at, chorale::transport::datagram_port::options{
-                .payload_bytes = 256, .receives = 8, .sends = 8, .channel = &channel});
+        at, 1,
+        chorale::transport::datagram_port::options{
+            .payload_bytes = 256, .receives = 8, .sends = 8, .channel = &channel});
     port->open(0x1234);
     port->add_peer(port->number());
     return port;

@@ -3,8 +3,8 @@
 """Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] [--hosts LIST [--by-node]] N PROGRAM [ARGUMENT...]
 
 Exit status: the program's; 77 (skipped) with the reason where there is no mpirun; 124 when the time is over, after
-everything that was started has ended. --hosts: on these, such as node1:4,node2:4, with the settings of this process; --by-node: rank after
-rank on the next host.
+everything that was started has ended. --hosts: on these, such as node1:4,node2:4, with the settings of this process; --by-node: ranks are
+assigned to the hosts in turn.
 """
 import argparse
 import os
@@ -26,9 +26,9 @@ def mpirun():
     return None
 
 
-def on_hosts(hosts, variables, by_node=False):
+def on_hosts(hosts, by_node=False):
     """The words that have mpirun start ranks on these hosts, with their slots as in `node1:4,node2:4`, and pass settings on."""
-    names = [word for name in variables if name.startswith("CHORALE_") for word in ("-x", name)]
+    names = [word for name in os.environ if name.startswith("CHORALE_") for word in ("-x", name)]
     return ["--host", hosts, *(["--map-by", "node"] if by_node else []), *names]
 
 
@@ -62,7 +62,7 @@ def main():
     if launcher is None:
         print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
         sys.exit(77)
-    where = on_hosts(options.hosts, os.environ, options.by_node) if options.hosts else []
+    where = on_hosts(options.hosts, options.by_node) if options.hosts else []
     status, output = run([*launcher, *where, "-n", str(options.ranks), *options.program], options.timeout)
     print(output, end="")
     if status == 124:

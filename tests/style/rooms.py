@@ -2,7 +2,7 @@
 """The rooms of the library: what each is for, and which others it may include.
 
 A room is a folder below include/chorale and the folder of the same name below lib, without the folders in it that are rooms themselves. Two
-rooms have single files of a folder, where programs include these by a short name. `layering.py` checks the includes by this table, `architecture.py` draws it.
+rooms also have single files, which programs include by a short path. `layering.py` checks the includes by this table, `architecture.py` draws it.
 """
 import typing
 
@@ -10,7 +10,7 @@ import typing
 class Room(typing.NamedTuple):
     what: str          # it is for, in a few words
     may: frozenset     # include, besides itself
-    files: tuple = ()  # that are the room, without their endings; else it is the folder of its name
+    files: tuple = ()  # that belong to it besides the folder of its name, without their endings
 
 
 def room(what, may="", files=""):

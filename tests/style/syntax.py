@@ -4,7 +4,7 @@
 
 Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
 built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include; with --changed
-only those that differ from a commit by more than comments, those with most changes first. After S seconds none begins any more. Prints what the compiler says; exit
+only those that differ from a commit by more than comments, those with most changes first. After S seconds no further compilation is started. Prints what the compiler says; exit
 status 1 if a file does not compile.
 """
 import argparse
@@ -99,9 +99,9 @@ def main():
             skipped += status is None
             failed += status not in (0, None)
     total = len({path_of(one) for entry in entries for one in apart(entry)})
-    print(f"{len(left)} of {total} files are not built {'alone ' if options.alone else ''}here and were only compiled: {failed} failed")
+    print(f"{len(left) - skipped} of {total} files are not built {'alone ' if options.alone else ''}here and were only compiled: {failed} failed")
     if skipped:
-        print(f"skipped: {skipped} of these, since there was no time left")
+        print(f"skipped: {skipped} more, since there was no time left")
     sys.exit(1 if failed else 0)
 
 

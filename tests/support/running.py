@@ -9,7 +9,7 @@ class Running:
         self.ranks, self.limit = [], limit
 
     def ends(self, first=None):
-        """(exit status, output) of each, or of the `first` ones. Raises subprocess.TimeoutExpired where one takes longer than the limit, in seconds."""
+        """(exit status, output) of each, or of the first `first`. Raises subprocess.TimeoutExpired where one takes longer than the limit, in seconds."""
         return [(one.communicate(timeout=self.limit)[0], one.returncode)[::-1] for one in self.ranks[:first]]
 
     def __enter__(self):

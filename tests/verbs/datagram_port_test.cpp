@@ -29,7 +29,7 @@ TEST_CASE("a datagram port whose queue pair has failed reports it at each poll",
     chorale::transport::device_port at{
         std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
     at.add_peer({});
-    datagram_port port{at, {}};
+    datagram_port port{at, 1, {}};
     port.open(1);
     port.add_peer(7);
     const std::byte payload{};
@@ -61,7 +61,7 @@ TEST_CASE("a handler of datagrams may poll: each datagram is handled once, and i
     const driver* const drivers[]{&fake::real_driver()};
     chorale::transport::device_port at{
         std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
-    datagram_port port{at, {}};
+    datagram_port port{at, 1, {}};
     port.open(1);
     fake::real().completion = {};
     fake::real().completion.byte_len = 40;
@@ -89,7 +89,7 @@ TEST_CASE("a port that only sends polls before half of the send queue is in use"
         std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
     at.add_peer({});
     constexpr int sends = 16;
-    datagram_port port{at, {.sends = sends}};
+    datagram_port port{at, 1, {.sends = sends}};
     port.open(1);
     port.add_peer(7);
     const std::byte payload{};
@@ -149,7 +149,7 @@ TEST_CASE("a datagram's sender is the rank with the queue pair and address of th
     const driver* const drivers[]{&fake::real_driver()};
     chorale::transport::device_port at{
         std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
-    datagram_port port{at, {}};
+    datagram_port port{at, 2, {}};
     const ibv_gid v6 = gid_of({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
     const ibv_gid v4 = gid_of({0xff, 0xff, 10, 0, 0, 7});
     for (const endpoint_address& address : {endpoint_address{v6, 5}, endpoint_address{v4, 0}}) {

@@ -115,9 +115,9 @@ def places_steps(build):
     """Two hosts with several ranks each: soft0 within, Soft-RoCE between."""
     folder = build / "meson-logs/rxe/places"
 
-    def on_hosts(layout, *words, limit=600):
+    def on_hosts(layout, *words):
         hosts, *more = layout.split()
-        return mpirun(sum(int(host.split(":")[1]) for host in hosts.split(",")), *words, limit=limit, more=("--hosts", hosts, *more))
+        return mpirun(sum(int(host.split(":")[1]) for host in hosts.split(",")), *words, limit=600, more=("--hosts", hosts, *more))
 
     def step(name, loss, command, **variables):
         return Step(f"{name}, {loss:g} % lost" if loss else name, command, loss, 630, variables)
@@ -144,7 +144,7 @@ def wires():
 
 
 def lose(percent):
-    """Makes the wires lose that many packets of a hundred, from now on."""
+    """Makes the wires of this machine lose that many packets of a hundred that leave by them, from now on."""
     for wire in wires():
         if percent > 0:
             subprocess.run(["tc", "qdisc", "replace", "dev", wire, "root", "netem", "loss", f"{percent}%", "limit",

@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Ranks of two machines with several ranks each: soft0 within, Soft-RoCE between (tools/rxe-lab --hosts 2).
 
-Usage: places.py BUILD FOLDER [TEST...]. Both machines see both folders, and ranks write into FOLDER. `Near` prints how long calls take beside those
-with CHORALE_NEAR=off; `Lost` switches node2 off, and comes last.
+Usage: places.py BUILD FOLDER TEST. Both machines see both folders, and ranks write into FOLDER. TEST: Killed, Slurm, Near, which prints how long calls
+take compared with CHORALE_NEAR=off, or Lost, which switches node2 off.
 """
 import csv
 import json
-import os
 import pathlib
 import shlex
+import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -28,23 +29,19 @@ LIMIT = 600  # the processors are emulated
 DEADLINE = 30
 
 
-def failing(folder, scenario, victim, operation):
-    """The words that run tests/multirank/failing; each machine writes into a folder of its own, since names are process numbers."""
-    words = [str(BUILD / "tests/multirank/failing"), str(folder) + "/$(hostname)", scenario, str(victim), operation]
-    return f'mkdir -p {words[1]}; {" ".join(words)}'
-
-
 class Case(failures.Case):
-    """Two ranks on each machine, of which one dies; without a launcher, since mpirun does not end where a rank of another machine was killed."""
+    """Two ranks on each machine, of which one dies; without a launcher, since mpirun does not end if a rank on another machine is killed."""
 
     maxDiff = None
 
     def run_ranks(self, transport, victim, operation, and_then="", survivors=4):
-        """What the ranks have written down, by number. `and_then`: what a shell does once the victim is dead; so many ranks end by themselves."""
+        """What the ranks have written down, by number. `and_then`: what a shell does once the victim is dead; `survivors`: how many of the first ranks
+        are waited for."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
+        # A folder for each machine, since what ranks write has the number of their process for a name.
+        script = f'mkdir -p {folder}/$(hostname); {BUILD}/tests/multirank/failing {folder}/$(hostname) kill {victim} {operation}'
         with meeting.Job(4, CHORALE_TEST_TRANSPORT=transport, CHORALE_DEADLINE_MS=str(1000 * DEADLINE), CHORALE_SILENCE_MS=str(500 * DEADLINE)) as job:
             for rank in range(4):
-                script = failing(folder, "kill", victim, operation)
                 job.start(rank, meeting.HOSTS[rank // 2], ["sh", "-c", f"{script}; {and_then}" if rank == victim else script])
             said = [output for _, output in job.ends(survivors)]
         found = sorted(map(failures.Rank, folder.glob("*/*")), key=lambda rank: rank.number)
@@ -74,7 +71,7 @@ class Cluster(slurm_test.Cluster):
         self.nodes = {host: (host, f"10.0.0.{number}", 6818) for number, host in enumerate(meeting.HOSTS, 1)}
 
     def start_node(self, node):
-        # systemd has made this folder on other machines.
+        # Elsewhere systemd makes this folder.
         slurmd = f"mkdir -p /sys/fs/cgroup/system.slice && SLURM_CONF={self.place}/slurm.conf slurmd -N {node}"
         if node == meeting.HOSTS[0]:
             return self.start("sh", "-c", slurmd)
@@ -83,6 +80,13 @@ class Cluster(slurm_test.Cluster):
         return self.start("ssh", node, f"{shlex.join(self.munged())} && {slurmd}")
 
 
+    def end(self):
+        other = meeting.HOSTS[1]
+        subprocess.run(["ssh", other, f"kill $(cat {self.place}/slurmd-{other}.pid {self.place}/munge/pid); rm -rf {self.place}"], check=False, stdin=subprocess.DEVNULL)
+        super().end()
+
+
+@unittest.skipUnless(shutil.which("slurmctld"), f"there is no slurmctld ({slurm_test.PACKAGES}; tools/install-dependencies --ci)")
 class Slurm(unittest.TestCase):
     """Ranks that srun starts on both machines."""
 
@@ -96,7 +100,7 @@ class Slurm(unittest.TestCase):
 
 
 class Near(unittest.TestCase):
-    """Calls beside the same ones with the adapter for everything, in turn in one run."""
+    """Calls compared with the same ones with the adapter for everything, alternating within one run."""
 
     def test_calls(self):
         both = [{"name": name, "transport": "rc", "algorithm": "standard", "settings": {"CHORALE_NEAR": name}} for name in ("auto", "off")]
@@ -104,7 +108,7 @@ class Near(unittest.TestCase):
         set_ups.write_text(json.dumps({"set_ups": [{"name": f"{operation} of {size} bytes", "operation": operation, "sizes": [size], "contestants": both}
                                                    for operation, size in (("allreduce", 8), ("allgather", 65536))]}), encoding="utf-8")
         table = FOLDER / "near.csv"
-        command = [*launch.mpirun(), *launch.on_hosts("node1:4,node2:4", os.environ), "-n", "8", str(BUILD / "tools/chorale-bench"), "--set-ups", str(set_ups), "--csv", str(table), "--samples", "11",
+        command = [*launch.mpirun(), *launch.on_hosts("node1:4,node2:4"), "-n", "8", str(BUILD / "tools/chorale-bench"), "--set-ups", str(set_ups), "--csv", str(table), "--samples", "11",
                    "--warmup", "20", "--budget", "4"]
         status, said = launch.run(command, 2 * LIMIT)
         print(said)

@@ -13,7 +13,7 @@ namespace chorale {
 /// The layout of a group: each rank is in one place, and places are numbered from 0 by their lowest ranks.
 /// It is made from what the ranks tell each other, never from a formula over their numbers: places may differ
 /// in size, and the ranks of one need not be neighbours. The same on all ranks. Immutable, so thread-safe; 4
-/// bytes for each place and each rank, 4 more where the ranks of a place are not neighbours.
+/// bytes for each place and rank, and 4 more for each rank if the ranks of some place are not neighbours.
 class places {
  public:
   places() = default;
@@ -39,7 +39,7 @@ class places {
   [[nodiscard]] int count() const noexcept { return static_cast<int>(begins_.size()) - 1; }
   /// Number of ranks.
   [[nodiscard]] int ranks() const noexcept { return static_cast<int>(order_.size()); }
-  /// The place of a rank of the group. It takes a time logarithmic in the number of places.
+  /// The place of a rank of the group. Takes time logarithmic in the number of places.
   [[nodiscard]] int of(int rank) const noexcept {
     if (!of_.empty()) return of_[static_cast<std::size_t>(rank)];
     return static_cast<int>(std::upper_bound(begins_.begin(), begins_.end(), rank) - begins_.begin()) - 1;

@@ -182,15 +182,14 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   require_places(settings);
   group_->channel = std::make_unique<verbs::completion_channel>(first.device());
   auto sizes = plan.port;
-  sizes.ranks = size_;
   sizes.channel = group_->channel.get();
   // Spread over the cores, so that one core does not serve the interrupts of all ranks of the host.
   sizes.completion_vector = group.where.local_rank;
   sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(first.chosen().mtu_bytes));
-  group_->port = std::make_unique<datagram_port>(first, sizes);
+  group_->port = std::make_unique<datagram_port>(first, size_, sizes);
   location where = group.where;
   if (near_access::is_wanted(plan, *group_, size_))
-    mine_->near.emplace(*group_, rank_, where.local_rank, sizes);
+    mine_->near.emplace(*group_, rank_, size_, where.local_rank, sizes);
   if (where.place == 0) {
     where.place = detail::virtual_places::number(settings.places, rank_, size_);
     if (mine_->near) where.place = mine_->near->place(where.place);
@@ -343,8 +342,7 @@ void joining::open_port() {
     group_->port->open(group_->members->numbers().qkey);
     // A rank without memory can notify these ranks, most of which wait for it in most algorithms; the others
     // ask these.
-    for (const int peer : farewell_audience{rank_, size_}.keepers())
-      static_cast<void>(group_->port->prepare(peer));
+    for (const int peer : farewell_audience{rank_, size_}.keepers()) group_->port->prepare(peer);
     std::string text(1, open_now);
     if (group_->members->names_its_host(rank_)) text += mine_->terms.host.text();
     const auto bytes = std::as_bytes(std::span{text});

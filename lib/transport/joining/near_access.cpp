@@ -24,14 +24,15 @@ bool near_access::is_wanted(const joining_plan& plan, const joined_group& group,
   return given && given->sizes.size() > 1;
 }
 
-near_access::near_access(joined_group& group, int rank, int local_rank, datagram_port::options sizes) {
+near_access::near_access(joined_group& group, int rank, int size, int local_rank,
+                         datagram_port::options sizes) {
   device_port& first = group.ports.all.front();
   try {
     ports_.push_back(device_port::to_place(group.settings, local_rank, first));
     channel_ = std::make_unique<verbs::completion_channel>(port().device());
     sizes.channel = channel_.get();
     sizes.payload_bytes = std::min(sizes.payload_bytes, static_cast<std::size_t>(port().mtu_bytes()));
-    port_ = std::make_unique<datagram_port>(port(), sizes);
+    port_ = std::make_unique<datagram_port>(port(), size, sizes);
   } catch (const error& e) {
     first.add_remark(fmt::format("rank {} is alone in its place, and {} carries everything: {}", rank,
                                  first.device().name(), e.reason()));

@@ -19,7 +19,7 @@ class near_access {
   /// Whether ranks of this group of `size` open it. The same on all ranks, unless their terms differ.
   [[nodiscard]] static bool is_wanted(const joining_plan& plan, const joined_group& group, int size);
   /// Opens it. If that fails, the first port gets a remark with the reason. `sizes`: of datagrams.
-  near_access(joined_group& group, int rank, int local_rank, datagram_port::options sizes);
+  near_access(joined_group& group, int rank, int size, int local_rank, datagram_port::options sizes);
 
   [[nodiscard]] bool is_open() const noexcept { return port_ != nullptr; }
   /// Precondition of this and the next two: it is open.

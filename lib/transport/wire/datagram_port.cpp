@@ -9,9 +9,9 @@
 
 namespace chorale::transport {
 
-datagram_port::datagram_port(const device_port& over, const options& o)
+datagram_port::datagram_port(const device_port& over, int ranks, const options& o)
     : over_(&over),
-      ways_(static_cast<std::size_t>(o.ranks)),
+      ways_(static_cast<std::size_t>(ranks)),
       queue_(over.device(), over.domain(),
              {.datagram_bytes = o.payload_bytes,
               .receives = o.receives,

@@ -33,9 +33,7 @@ class address_book {
   /// The number, below `size()`, of the address of that rank. Precondition of this and the next: it was
   /// added.
   [[nodiscard]] std::uint32_t number_of(int rank) const noexcept {
-    const auto behind = std::upper_bound(runs_.begin(), runs_.end(), rank,
-                                         [](int wanted, const run& of) { return wanted < of.first; });
-    return std::prev(behind)->number;
+    return std::prev(std::ranges::upper_bound(runs_, rank, {}, &run::first))->number;
   }
   [[nodiscard]] const verbs::endpoint_address& of(int rank) const noexcept {
     return addresses_[number_of(rank)];

@@ -24,7 +24,6 @@ namespace chorale::transport {
 class datagram_port {
  public:
   struct options {
-    int ranks = 1;                     ///< of the group
     std::size_t payload_bytes = 1024;  ///< largest datagram, at most the path MTU
     std::uint32_t receives = 256;      ///< maximum of unread datagrams
     std::uint32_t sends = 64;          ///< maximum of outstanding sends
@@ -33,8 +32,9 @@ class datagram_port {
     int completion_vector = 0;  ///< of its events, modulo the number that the device has
   };
 
-  /// `over` must outlive this, and knows the addresses of the peers. @throws error as the verbs objects.
-  datagram_port(const device_port& over, const options& o);
+  /// `over` must outlive this, and knows the addresses of the peers; `ranks`: of the group. @throws error as
+  /// the verbs objects.
+  datagram_port(const device_port& over, int ranks, const options& o);
 
   /// Opens it for sending and receiving. `qkey` is the same on all ranks of a job, with the top bit 0.
   void open(std::uint32_t qkey);
@@ -48,7 +48,7 @@ class datagram_port {
   /// Adds the next rank (from 0), which was added to the device port before. The path to its address is
   /// resolved at the first send.
   void add_peer(std::uint32_t qp_number);
-  /// Resolves the path to `rank` now, so that sending to it allocates no memory.
+  /// Resolves the path to `rank` now, so that sending to it allocates no memory. @returns the path.
   ibv_ah* prepare(int rank);
 
   /// Sends `bytes` bytes, which `write(std::byte* place)` writes. A `solicited` datagram wakes a receiver
@@ -127,7 +127,7 @@ class datagram_port {
   std::uint32_t qkey_ = 0;
   std::vector<peer> peers_;
   std::vector<std::optional<verbs::address_handle>> paths_;  ///< to each address, made at first use
-  detail::zeroed_array<ibv_ah*> ways_;  ///< to each rank: one of the paths, once it is used
+  detail::zeroed_array<ibv_ah*> ways_;  ///< to each rank, of `paths_`; null until it is used
   datagram_queue queue_;                ///< destroyed before the paths that it uses
 };
 
