@@ -17,7 +17,9 @@ datagram_port::datagram_port(const device_port& over, int ranks, const options& 
               .receives = o.receives,
               .sends = o.sends,
               .channel = o.channel,
-              .completion_vector = o.completion_vector}) {}
+              .completion_vector = o.completion_vector}) {
+  peers_.reserve(static_cast<std::size_t>(ranks));
+}
 
 void datagram_port::open(std::uint32_t qkey) {
   qkey_ = qkey;
