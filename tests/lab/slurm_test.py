@@ -76,8 +76,8 @@ class Cluster:
     def __init__(self, place):
         self.place = place
         self.controller, *ports = free_ports(1 + NODES)
-        host = socket.gethostname().split(".")[0]
-        self.nodes = {f"n{node}": (host, self.address, port) for node, port in enumerate(ports)}
+        self.host = socket.gethostname().split(".")[0]
+        self.nodes = {f"n{node}": (self.host, self.address, port) for node, port in enumerate(ports)}
         self.environment = dict(os.environ, SLURM_CONF=str(place / "slurm.conf"))
 
     def __enter__(self):
@@ -89,7 +89,7 @@ class Cluster:
         (self.place / "munge" / "key").chmod(0o400)
         nodes = "\n".join(f"NodeName={name} NodeHostname={of_host} NodeAddr={address} Port={port} CPUs={CPUS} State=UNKNOWN"
                           for name, (of_host, address, port) in self.nodes.items())
-        text = CONFIGURATION.format(host=socket.gethostname().split(".")[0], address=self.address, controller=self.controller, place=self.place, nodes=nodes)
+        text = CONFIGURATION.format(host=self.host, address=self.address, controller=self.controller, place=self.place, nodes=nodes)
         (self.place / "slurm.conf").write_text(text, encoding="utf-8")
         (self.place / "cgroup.conf").write_text("CgroupAutomount=no\nIgnoreSystemd=yes\n", encoding="utf-8")
         try:
