@@ -12,6 +12,7 @@
 #include "../../lib/transport/reliable/packet.hpp"
 #include "../../lib/transport/reliable/receive_window.hpp"
 
+using namespace chorale::transport;
 using namespace chorale::transport::reliable;
 
 namespace {
