@@ -7,6 +7,7 @@
 #include <initializer_list>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -34,6 +35,8 @@ TEST_CASE("a datagram port whose queue pair has failed reports it at each poll",
     port.add_peer(7);
     const std::byte payload{};
     CHECK(port.send(0, {std::span{&payload, 1}}));
+    CHECK_THROWS_AS(port.send(1, {std::span{&payload, 1}}), std::out_of_range);
+    CHECK_THROWS_AS(port.add_peer(8), std::out_of_range);
     // The completion of a queue pair in the error state, and of one that got an invalid address before that.
     for (const ibv_wc_status status : {IBV_WC_WR_FLUSH_ERR, IBV_WC_LOC_PROT_ERR}) {
       fake::real().completion = {};

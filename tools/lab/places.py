@@ -34,7 +34,7 @@ class Case(failures.Case):
 
     maxDiff = None
 
-    def run_ranks(self, transport, victim, operation, and_then="", survivors=4):
+    def run_job(self, transport, victim, operation, and_then="", survivors=4):
         """What the ranks have written down, by number. `and_then`: what a shell does once the victim is dead; `survivors`: how many of the first ranks
         are waited for."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
@@ -55,7 +55,7 @@ class Killed(Case):
     def test_rank(self):
         for transport, victim, operation in ("rc", 3, "allreduce"), ("rc", 0, "barrier"), ("hybrid", 1, "broadcast"):
             with self.subTest(transport=transport, victim=victim, operation=operation):
-                found = self.run_ranks(transport, victim, operation)
+                found = self.run_job(transport, victim, operation)
                 self.check_survivors(found, 4, victim, ("peer_lost", "deadline"), within=DEADLINE + 60)
 
 
@@ -78,7 +78,6 @@ class Cluster(slurm_test.Cluster):
         files = f"tar c -C {self.place} slurm.conf cgroup.conf munge/key tmp spool-{node}"
         self.start("sh", "-c", f"{files} | ssh {node} 'mkdir -p {self.place}/munge && tar x -C {self.place}'")
         return self.start("ssh", node, f"{shlex.join(self.munged())} && {slurmd}")
-
 
     def end(self):
         other = meeting.HOSTS[1]
@@ -123,7 +122,7 @@ class Lost(Case):
     """A machine is lost: its ranks can tell nobody."""
 
     def test_machine(self):
-        found = [rank for rank in self.run_ranks("rc", 2, "allreduce", "echo o >/proc/sysrq-trigger", 2) if rank.number < 2]
+        found = [rank for rank in self.run_job("rc", 2, "allreduce", "echo o >/proc/sysrq-trigger", 2) if rank.number < 2]
         self.assertEqual([rank.number for rank in found], [0, 1], self.story)
         for rank in found:
             first, *later = rank.failures

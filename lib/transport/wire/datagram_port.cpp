@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <stdexcept>
+
 #include <fmt/format.h>
 
 #include <chorale/core/copy_bytes.hpp>
@@ -28,6 +30,8 @@ void datagram_port::open(std::uint32_t qkey) {
 }
 
 void datagram_port::add_peer(std::uint32_t qp_number) {
+  if (peers_.size() == ways_.size())
+    throw std::out_of_range(fmt::format("a port of datagrams for {} ranks gets one more", ways_.size()));
   peers_.push_back({qp_number, over_->address_of(static_cast<int>(peers_.size())).lid});
   paths_.resize(over_->addresses().size());
 }

@@ -46,7 +46,7 @@ class datagram_port {
   /// Sends nothing longer from now on.
   void limit_payload(std::size_t bytes) noexcept { queue_.limit(bytes); }
   /// Adds the next rank (from 0), which was added to the device port before. The path to its address is
-  /// resolved at the first send.
+  /// resolved at the first send. @throws std::out_of_range if all ranks of the group were added.
   void add_peer(std::uint32_t qp_number);
   /// Resolves the path to `rank` now, so that sending to it allocates no memory. @returns the path.
   ibv_ah* prepare(int rank);
@@ -60,13 +60,13 @@ class datagram_port {
       reject(rank, bytes);
     if (!queue_.may_send()) [[unlikely]]
       return false;
+    const peer& to = peers_.at(static_cast<std::size_t>(rank));
     ibv_ah* path = ways_[static_cast<std::size_t>(rank)];
     if (path == nullptr) [[unlikely]]
       path = prepare(rank);
     const auto index = static_cast<std::uint32_t>(queue_.sent() % queue_.sends());
     write(queue_.place(index));
-    queue_.send(queue_.content(index, bytes), {path, peers_[static_cast<std::size_t>(rank)].qp_number, qkey_},
-                solicited);
+    queue_.send(queue_.content(index, bytes), {path, to.qp_number, qkey_}, solicited);
     return true;
   }
   /// The same for the concatenation of `parts`.
