@@ -9,6 +9,7 @@
 #include <tuple>
 #include <unistd.h>
 #include <utility>
+#include <vector>
 
 #include <chorale/chorale.hpp>
 
@@ -96,6 +97,8 @@ void check_calls(Comm& comm) {
       check_reduce<std::uint64_t>(comm, count, root, chorale::sum, s, vary());
       check_gather<std::uint32_t>(comm, count, root, s, vary());
       check_scatter<std::uint32_t>(comm, count, root, s, vary());
+      check_gatherv<std::uint32_t>(comm, count, root, s, vary());
+      check_scatterv<std::uint32_t>(comm, count, root, s, vary());
     }
     check_allreduce<triangle>(comm, count, multiply{}, s, vary());
     check_allreduce<std::uint64_t>(comm, count, chorale::sum, s, vary());
@@ -201,6 +204,38 @@ TEST_CASE("between places only their leaders talk to each other", "[two_level]")
              "the connections between places");
     }
   });
+}
+
+TEST_CASE("short uneven blocks pass between places through a leader, long ones do not", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  for (const bool is_long : {false, true}) {
+    run_beside_adapter(7, with_places("4,3"), [is_long](chorale::communicator<>& comm) {
+      constexpr int root = 1;
+      // Rank 5 has the only block that may be long.
+      const auto count = [&](int rank) {
+        return rank == 5 && is_long ? 2000 : static_cast<std::size_t>(rank);
+      };
+      std::vector<std::size_t> counts;
+      std::vector<int> expected;
+      for (int r = 0; r < comm.size(); ++r) {
+        counts.push_back(count(r));
+        expected.insert(expected.end(), counts.back(), r);
+      }
+      std::vector<int> all(comm.rank() == root ? expected.size() : 0);
+      const std::vector<int> mine(count(comm.rank()), comm.rank());
+      comm.gatherv(mine, all, counts, {}, chorale::root{root});
+      if (comm.rank() == root) expect(all == expected, "gatherv");
+      std::vector<int> back(mine.size());
+      comm.scatterv(all, counts, back, {}, chorale::root{root});
+      expect(back == mine, "scatterv");
+      const auto& links = comm.transport().parts().links();
+      if (comm.rank() != root) return;
+      for (const int r : {4, 5, 6}) {
+        const auto* c = links.find(r);
+        expect((c != nullptr && c->qp) == (r == 4 || (r == 5 && is_long)), "the connections of the root");
+      }
+    });
+  }
 }
 
 TEST_CASE("ranks of a place share slots whatever is between places", "[two_level]") {

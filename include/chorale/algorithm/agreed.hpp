@@ -74,19 +74,27 @@ struct opened {
   std::span<const std::byte> data;
 };
 
-/// Opens the first message of rank `from`, which must have `data` bytes after its envelope. @throws error
-/// errc::mismatch if the counts of the two ranks differ.
+/// The envelope of the first message of rank `from`, and the data behind it. @throws error errc::mismatch if
+/// the message is shorter than an envelope.
 template <mailbox_transport Net, arrived_message Message>
-[[nodiscard]] opened open(const Net& net, int from, call_id now, const Message& message, share mine,
-                          std::size_t data) {
+[[nodiscard]] std::pair<envelope, std::span<const std::byte>> unseal(const Net& net, int from, call_id now,
+                                                                     const Message& message) {
   const std::span<const std::byte> bytes = message.bytes();
   envelope e;
   if (bytes.size() < envelope_room)
     chorale::throw_unequal_sizes(net, now, net.rank(), envelope_room, from, bytes.size());
   std::memcpy(&e, bytes.data(), sizeof e);
+  return {e, bytes.subspan(envelope_room)};
+}
+
+/// Opens the first message of rank `from`, which must have `data` bytes after its envelope. @throws error
+/// errc::mismatch if the counts of the two ranks differ.
+template <mailbox_transport Net, arrived_message Message>
+[[nodiscard]] opened open(const Net& net, int from, call_id now, const Message& message, share mine,
+                          std::size_t data) {
+  const auto [e, behind] = agreed::unseal(net, from, now, message);
   if (e.sends != mine.takes) chorale::throw_unequal_sizes(net, now, net.rank(), mine.takes, from, e.sends);
   if (e.takes != mine.sends) chorale::throw_unequal_sizes(net, now, from, e.takes, net.rank(), mine.sends);
-  const auto behind = bytes.subspan(envelope_room);
   if (behind.size() != data) chorale::throw_unequal_sizes(net, now, net.rank(), data, from, behind.size());
   return {e.place, behind};
 }

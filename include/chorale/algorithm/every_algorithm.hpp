@@ -53,6 +53,7 @@
 #include <chorale/algorithm/broadcast/two_level.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
 #include <chorale/algorithm/gather/binomial.hpp>
+#include <chorale/algorithm/gather/by_place.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/gather/two_level.hpp>
@@ -76,6 +77,7 @@
 #include <chorale/algorithm/scan/standard.hpp>
 #include <chorale/algorithm/scan/two_level.hpp>
 #include <chorale/algorithm/scatter/binomial.hpp>
+#include <chorale/algorithm/scatter/by_place.hpp>
 #include <chorale/algorithm/scatter/fetch.hpp>
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
@@ -162,10 +164,12 @@ using every_algorithm = type_list<  //
     alltoall::multi_object<alltoall::direct>,
     gather::standard,  //
     gather::flat,      //
+    gather::by_place,  //
     gather::binomial,  //
     gather::two_level<gather::flat, gather::flat>,
     scatter::standard,  //
     scatter::flat,      //
+    scatter::by_place,  //
     scatter::fetch,     //
     scatter::binomial,  //
     scatter::two_level<scatter::flat, scatter::flat>,

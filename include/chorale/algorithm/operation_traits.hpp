@@ -40,11 +40,11 @@ struct pairwise;
 }  // namespace alltoall
 namespace gather {
 struct standard;
-struct flat;
+struct by_place;
 }  // namespace gather
 namespace scatter {
 struct standard;
-struct flat;
+struct by_place;
 }  // namespace scatter
 namespace reduce_scatter {
 struct standard;
@@ -165,7 +165,7 @@ template <>
 struct operation_traits<operation::gather> {
   using arguments = run_arguments<std::span<const std::byte>, blocks<std::byte>, int>;
   using default_algorithm = gather::standard;
-  using substitute = gather::flat;
+  using substitute = gather::by_place;
   static constexpr operation also = operation::gatherv;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = false;
@@ -176,7 +176,7 @@ template <>
 struct operation_traits<operation::scatter> {
   using arguments = run_arguments<blocks<const std::byte>, std::span<std::byte>, int>;
   using default_algorithm = scatter::standard;
-  using substitute = scatter::flat;
+  using substitute = scatter::by_place;
   static constexpr operation also = operation::scatterv;
   static constexpr bool is_rooted = true;
   static constexpr bool is_reduction = false;

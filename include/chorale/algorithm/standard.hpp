@@ -13,13 +13,13 @@
 #include <chorale/algorithm/barrier/standard.hpp>
 #include <chorale/algorithm/broadcast/standard.hpp>
 #include <chorale/algorithm/exchange/direct.hpp>
-#include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/gather/by_place.hpp>
 #include <chorale/algorithm/gather/standard.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/standard.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce_scatter/standard.hpp>
 #include <chorale/algorithm/scan/standard.hpp>
-#include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/scatter/by_place.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
 // IWYU pragma: end_exports

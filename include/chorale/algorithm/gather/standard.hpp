@@ -9,7 +9,7 @@
 
 namespace chorale::gather {
 
-/// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `by_place`.
 struct standard : automatic<binomial, flat, two_level<flat, flat>> {};
 
 }  // namespace chorale::gather

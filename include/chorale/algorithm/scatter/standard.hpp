@@ -10,7 +10,7 @@
 
 namespace chorale::scatter {
 
-/// The fastest of these, chosen by `automatic`. Uneven blocks use `flat`.
+/// The fastest of these, chosen by `automatic`. Uneven blocks use `by_place`.
 struct standard : automatic<binomial, flat, fetch, two_level<flat, flat>> {};
 
 }  // namespace chorale::scatter

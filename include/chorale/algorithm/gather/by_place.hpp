@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+// Gather in which each place sends its short blocks together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/algorithm/agreed.hpp>
+#include <chorale/algorithm/gather/flat.hpp>
+#include <chorale/algorithm/joint_blocks.hpp>
+#include <chorale/algorithm/scratch.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::gather {
+
+/// Even and uneven blocks, whose sizes only the root and their own ranks know. A rank of another place than
+/// the root's tells its leader the size of its block, and gives it the block if that is short. The leader
+/// sends the root all these sizes, which the root checks, and then all short blocks at once. Long blocks, and
+/// those of the root's place, go straight to the root. Cost: at the root, two messages for each other place,
+/// and one for each long block and each rank of its own place. Any places; `flat` where no place has several
+/// ranks or there is only one.
+struct by_place {
+  static constexpr auto implements = operation::gather;
+  static constexpr bool uneven = true;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
+    if constexpr (placed_transport<Net>) {
+      if (chorale::joins_blocks(net)) {
+        if (net.rank() == root) return take_all(net, now, mine, std::move(all));
+        return give(net, now, mine, root);
+      }
+    }
+    return flat::run(net, now, mine, std::move(all), root);
+  }
+
+ private:
+  template <placed_transport Net>
+  static task<> give(Net& net, call_id now, std::span<const std::byte> mine, int root) {
+    const joint_blocks which{net, root};
+    const int place = net.layout().of(net.rank());
+    if (!which.go_straight(place)) {
+      const int leader = net.layout().members(place).front();
+      const auto joint = mine.first(which.joint_bytes(mine.size()));
+      agreed::sealed seal;
+      if (net.rank() == leader)
+        co_await give_joint(net, now, mine.size(), joint, root);
+      else
+        co_await net.send(leader, now, seal({.sends = mine.size()}, {}, joint));
+      if (which.is_short(mine.size())) co_return;
+    }
+    co_await agreed::send(net, root, now, mine);
+  }
+
+  /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
+  template <placed_transport Net>
+  static task<> give_joint(Net& net, call_id now, std::size_t size, std::span<const std::byte> joint,
+                           int root) {
+    const joint_blocks which{net, root};
+    const auto members = net.layout().members(net.layout().of(net.rank()));
+    joined all;
+    all.add(size, joint);
+    for (const int member : members.subspan(1)) {
+      const auto message = co_await net.receive(member, now);
+      const auto [sealed, data] = agreed::unseal(net, member, now, message);
+      const std::size_t expected = which.joint_bytes(sealed.sends);
+      if (data.size() != expected)
+        chorale::throw_unequal_sizes(net, now, net.rank(), expected, member, data.size());
+      all.add(sealed.sends, data);
+    }
+    co_await transfer::send(net, root, now, std::as_bytes(std::span{all.sizes}));
+    if (!all.data.empty()) co_await transfer::send(net, root, now, all.data);
+  }
+
+  /// The root.
+  template <placed_transport Net>
+  static task<> take_all(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all) {
+    const joint_blocks which{net, net.rank()};
+    chorale::place_own(mine, all[net.rank()]);
+    for (int place = 0; place < net.layout().count(); ++place) {
+      const bool straight = which.go_straight(place);
+      if (!straight) co_await take_joint(net, now, place, all);
+      for (const int member : net.layout().members(place)) {
+        if (member != net.rank() && (straight || !which.is_short(all[member].size())))
+          co_await agreed::receive(net, member, now, all[member]);
+      }
+    }
+  }
+  /// What the leader of a place sends.
+  template <placed_transport Net>
+  static task<> take_joint(Net& net, call_id now, int place, const blocks<std::byte>& all) {
+    const joint_blocks which{net, net.rank()};
+    const auto members = net.layout().members(place);
+    std::vector<std::uint64_t> sizes(members.size());
+    co_await transfer::receive(net, members.front(), now, std::as_writable_bytes(std::span{sizes}));
+    std::size_t total = 0;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const std::size_t expected = all[members[i]].size();
+      if (sizes[i] != expected)
+        chorale::throw_unequal_sizes(net, now, net.rank(), expected, members[i], sizes[i]);
+      total += which.joint_bytes(expected);
+    }
+    if (total == 0) co_return;
+    const auto adjoining = which.adjoining(all, members);
+    const auto aside = chorale::scratch_of(net, adjoining.empty() ? total : 0);
+    co_await transfer::receive(net, members.front(), now, adjoining.empty() ? aside.memory() : adjoining);
+    if (!adjoining.empty()) co_return;
+    std::span<const std::byte> rest = aside.memory();
+    for (const int member : members) {
+      const auto block = all[member].first(which.joint_bytes(all[member].size()));
+      chorale::move_bytes(block, rest.first(block.size()));
+      rest = rest.subspan(block.size());
+    }
+  }
+};
+
+}  // namespace chorale::gather

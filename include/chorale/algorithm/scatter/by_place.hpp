@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scatter in which each place gets its short blocks together.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <chorale/algorithm/agreed.hpp>
+#include <chorale/algorithm/joint_blocks.hpp>
+#include <chorale/algorithm/scatter/flat.hpp>
+#include <chorale/algorithm/scratch.hpp>
+#include <chorale/algorithm/transfer.hpp>
+#include <chorale/core/blocks.hpp>
+#include <chorale/core/copy_bytes.hpp>
+#include <chorale/core/places.hpp>
+#include <chorale/transport/concepts.hpp>
+
+namespace chorale::scatter {
+
+/// Even and uneven blocks, whose sizes only the root and their own ranks know. The root sends the leader of
+/// each other place the sizes of all blocks of that place, and then all short blocks at once. The leader
+/// tells each rank its size, which that rank checks, and gives it its block if that is short. Long blocks,
+/// and those of the root's place, go straight from the root. Cost: at the root, two messages for each other
+/// place, and one for each long block and each rank of its own place. Any places; `flat` where no place has
+/// several ranks or there is only one.
+struct by_place {
+  static constexpr auto implements = operation::scatter;
+  static constexpr bool uneven = true;
+  template <class Net>
+  static constexpr bool runs_on = mailbox_transport<Net>;
+
+  template <mailbox_transport Net>
+  static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
+    if constexpr (placed_transport<Net>) {
+      if (chorale::joins_blocks(net)) {
+        if (net.rank() == root) return give_all(net, now, std::move(all), mine);
+        return take(net, now, mine, root);
+      }
+    }
+    return flat::run(net, now, std::move(all), mine, root);
+  }
+
+ private:
+  /// The root: first what ranks pass on, then what goes straight.
+  template <placed_transport Net>
+  static task<> give_all(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
+    const joint_blocks which{net, net.rank()};
+    const places& where = net.layout();
+    for (int place = 0; place < where.count(); ++place) {
+      if (!which.go_straight(place)) co_await give_joint(net, now, place, all);
+    }
+    for (int place = 0; place < where.count(); ++place) {
+      for (const int member : where.members(place)) {
+        if (member != net.rank() && (which.go_straight(place) || !which.is_short(all[member].size())))
+          co_await agreed::send(net, member, now, all[member]);
+      }
+    }
+    chorale::place_own(all[net.rank()], mine);
+  }
+  /// What the leader of a place gets.
+  template <placed_transport Net>
+  static task<> give_joint(Net& net, call_id now, int place, const blocks<const std::byte>& all) {
+    const joint_blocks which{net, net.rank()};
+    const auto members = net.layout().members(place);
+    const auto adjoining = which.adjoining(all, members);
+    joined joint;
+    for (const int member : members) {
+      const auto block = all[member];
+      joint.add(block.size(), block.first(adjoining.empty() ? which.joint_bytes(block.size()) : 0));
+    }
+    const auto data = adjoining.empty() ? std::span<const std::byte>{joint.data} : adjoining;
+    co_await transfer::send(net, members.front(), now, std::as_bytes(std::span{joint.sizes}));
+    if (!data.empty()) co_await transfer::send(net, members.front(), now, data);
+  }
+
+  template <placed_transport Net>
+  static task<> take(Net& net, call_id now, std::span<std::byte> mine, int root) {
+    const joint_blocks which{net, root};
+    const int place = net.layout().of(net.rank());
+    if (!which.go_straight(place)) {
+      const int leader = net.layout().members(place).front();
+      const auto joint = mine.first(which.joint_bytes(mine.size()));
+      if (net.rank() == leader) {
+        co_await hand_out(net, now, mine.size(), joint, root);
+      } else {
+        const auto message = co_await net.receive(leader, now);
+        // The size is what the root has said, so that the root is named if it differs.
+        agreed::place_first(agreed::open(net, root, now, message, {.takes = mine.size()}, joint.size()),
+                            joint);
+      }
+      if (which.is_short(mine.size())) co_return;
+    }
+    co_await agreed::receive(net, root, now, mine);
+  }
+  /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
+  template <placed_transport Net>
+  static task<> hand_out(Net& net, call_id now, std::size_t size, std::span<std::byte> joint, int root) {
+    const joint_blocks which{net, root};
+    const auto members = net.layout().members(net.layout().of(net.rank()));
+    std::vector<std::uint64_t> sizes(members.size());
+    co_await transfer::receive(net, root, now, std::as_writable_bytes(std::span{sizes}));
+    std::size_t total = 0;
+    for (const std::uint64_t one : sizes) total += which.joint_bytes(one);
+    const auto aside = chorale::scratch_of(net, total);
+    if (total != 0) co_await transfer::receive(net, root, now, aside.memory());
+    std::span<const std::byte> rest = aside.memory();
+    agreed::sealed seal;
+    for (std::size_t i = 0; i < members.size(); ++i) {
+      const auto block = rest.first(which.joint_bytes(sizes[i]));
+      rest = rest.subspan(block.size());
+      if (i != 0)
+        co_await net.send(members[i], now, seal({.sends = sizes[i]}, {}, block));
+      else if (sizes[0] == size)
+        chorale::move_bytes(joint, block);
+    }
+    // The other ranks have what is theirs before this one fails.
+    if (sizes[0] != size) chorale::throw_unequal_sizes(net, now, net.rank(), size, root, sizes[0]);
+  }
+};
+
+}  // namespace chorale::scatter
