@@ -20,6 +20,8 @@
 /// placed, and a short transfer is still a single message. A rank with nothing to send also sends an
 /// envelope. A long transfer needs no extra wait, since the envelope and the receiver's offer cross.
 ///
+/// `by_place` sends the sizes of all blocks of a place ahead of them instead (`joint_blocks.hpp`).
+///
 /// If the counts differ, the receiver of an envelope throws errc::mismatch, which names both. A rank that has
 /// only sent short data may have returned by then; it gets the error at its next call.
 namespace chorale::agreed {

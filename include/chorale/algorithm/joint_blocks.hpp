@@ -9,6 +9,7 @@
 #include <vector>
 
 #include <chorale/algorithm/agreed.hpp>
+#include <chorale/algorithm/levels.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/places.hpp>
@@ -17,13 +18,13 @@
 namespace chorale {
 
 /// The blocks of a gather or scatter whose sizes only the root and their own ranks know: the short blocks of
-/// a place pass through its leader, and travel between it and the root as one message. All others go
-/// straight, and so do those of the root's place and of a place of one rank. The same on all ranks.
+/// a place pass through its leader, and travel between it and the root together. All others go straight, and
+/// so do those of the root's place and of a place of one rank. The same on all ranks.
 class joint_blocks {
  public:
-  /// Longest short block, in bytes. What longer ones take is the time of their bytes, which passing through
-  /// a leader prolongs.
-  static constexpr std::size_t longest = 256;
+  /// Longest short block, in bytes: at most this, and no more than a message has room for. What a longer
+  /// block takes is mostly the time of its bytes, which a leader would copy once more.
+  static constexpr std::size_t longest = 1024;
 
   /// `net` must outlive the object.
   template <placed_transport Net>
@@ -32,15 +33,19 @@ class joint_blocks {
         home_(where_->of(root)),
         longest_(std::min(longest, net.block_bytes() - agreed::envelope_room)) {}
 
-  /// Whether the ranks of a place do without their leader.
+  /// Whether no block of a place passes through its leader.
   [[nodiscard]] bool go_straight(int place) const noexcept {
     return place == home_ || where_->members(place).size() == 1;
   }
-  /// Whether a block of so many bytes passes through the leader, if its place does not do without.
+  /// Whether a block of so many bytes passes through the leader, if any block of its place does.
   [[nodiscard]] bool is_short(std::size_t bytes) const noexcept { return bytes <= longest_; }
   /// Bytes of a block that pass through the leader.
   [[nodiscard]] std::size_t joint_bytes(std::size_t bytes) const noexcept {
     return is_short(bytes) ? bytes : 0;
+  }
+  /// Most bytes that pass through the leader of a place.
+  [[nodiscard]] std::size_t room(int place) const noexcept {
+    return where_->members(place).size() * longest_;
   }
   /// At the root: the memory of the short blocks of `members`, ranks of a place, if these blocks follow each
   /// other without gaps. Empty if they do not.
@@ -68,32 +73,37 @@ class joint_blocks {
   std::size_t longest_;
 };
 
-/// Whether blocks of a place travel together at all: there are several places, of which one has several
-/// ranks, which reach each other by another device than the others. The same on all ranks.
-template <mailbox_transport Net>
-[[nodiscard]] bool joins_blocks(const Net& net) noexcept {
-  if constexpr (placed_transport<Net>) {
-    if constexpr (laned_transport<Net>) {
-      if (!net.uses_lanes()) return false;
-    }
-    return net.layout().count() > 1 && net.layout().largest() > 1;
-  } else {
-    return false;
+/// Whether blocks of a place travel together at all: there are two levels and, over a transport that may have
+/// a device of its own within places, it has, and there are at least `least` places. The same on all ranks.
+template <placed_transport Net>
+[[nodiscard]] bool joins_blocks(const Net& net, int least) noexcept {
+  if constexpr (laned_transport<Net>) {
+    if (!net.uses_lanes() || net.layout().count() < least) return false;
   }
+  return of_levels<>::suits(net);
 }
 
-/// What passes through the leader of a place: the size of each block, and the short blocks behind each other.
-struct joined {
-  std::vector<std::uint64_t> sizes;  ///< in bytes, of all blocks
-  std::vector<std::byte> data;       ///< the short ones
+/// What passes through the leader of a place: the size of each block, and the short blocks one after the
+/// other.
+class joined {
+ public:
+  /// `room`: for the short blocks, as `joint_blocks::room` says.
+  explicit joined(std::span<std::byte> room) noexcept : room_(room) {}
 
-  /// Adds a block of `size` bytes; `block` is empty if it goes straight.
-  void add(std::size_t size, std::span<const std::byte> block) {
-    sizes.push_back(size);
-    const std::size_t at = data.size();
-    data.resize(at + block.size());
-    if (!block.empty()) chorale::copy_bytes(data.data() + at, block.data(), block.size());
+  /// Adds a block of `size` bytes, of which those in `joint` pass through the leader.
+  void add(std::size_t size, std::span<const std::byte> joint) {
+    sizes_.push_back(size);
+    if (!joint.empty()) chorale::copy_bytes(room_.data() + used_, joint.data(), joint.size());
+    used_ += joint.size();
   }
+  /// The sizes, as they are sent.
+  [[nodiscard]] std::span<const std::byte> sizes() const noexcept { return std::as_bytes(std::span{sizes_}); }
+  [[nodiscard]] std::span<const std::byte> data() const noexcept { return room_.first(used_); }
+
+ private:
+  std::vector<std::uint64_t> sizes_;
+  std::span<std::byte> room_;
+  std::size_t used_ = 0;
 };
 
 }  // namespace chorale

@@ -22,20 +22,23 @@ namespace chorale::gather {
 
 /// Even and uneven blocks, whose sizes only the root and their own ranks know. A rank of another place than
 /// the root's tells its leader the size of its block, and gives it the block if that is short. The leader
-/// sends the root all these sizes, which the root checks, and then all short blocks at once. Long blocks, and
-/// those of the root's place, go straight to the root. Cost: at the root, two messages for each other place,
-/// and one for each long block and each rank of its own place. Any places; `flat` where no place has several
-/// ranks or there is only one.
+/// sends the root all these sizes, which the root checks, and then all short blocks together. Long blocks go
+/// straight to the root, and so do those of its own place and of places of one rank. Cost: at the root, the sizes
+/// and the short blocks of each other place of several ranks, two messages if they fit into a block of the
+/// transport each, and a message for every other block. Any places; `flat` where there are no two levels, and
+/// where ranks of a place have no device of their own or there are fewer than `least_places`.
 struct by_place {
   static constexpr auto implements = operation::gather;
   static constexpr bool uneven = true;
+  /// With fewer places the root alone is faster, whose messages arrive at the same time.
+  static constexpr int least_places = 8;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     if constexpr (placed_transport<Net>) {
-      if (chorale::joins_blocks(net)) {
+      if (chorale::joins_blocks(net, least_places)) {
         if (net.rank() == root) return take_all(net, now, mine, std::move(all));
         return give(net, now, mine, root);
       }
@@ -66,19 +69,20 @@ struct by_place {
   static task<> give_joint(Net& net, call_id now, std::size_t size, std::span<const std::byte> joint,
                            int root) {
     const joint_blocks which{net, root};
-    const auto members = net.layout().members(net.layout().of(net.rank()));
-    joined all;
+    const int place = net.layout().of(net.rank());
+    const auto room = chorale::scratch_of(net, which.room(place));
+    joined all{room.memory()};
     all.add(size, joint);
-    for (const int member : members.subspan(1)) {
+    for (const int member : net.layout().members(place).subspan(1)) {
       const auto message = co_await net.receive(member, now);
-      const auto [sealed, data] = agreed::unseal(net, member, now, message);
-      const std::size_t expected = which.joint_bytes(sealed.sends);
+      const auto [theirs, data] = agreed::unseal(net, member, now, message);
+      const std::size_t expected = which.joint_bytes(theirs.sends);
       if (data.size() != expected)
         chorale::throw_unequal_sizes(net, now, net.rank(), expected, member, data.size());
-      all.add(sealed.sends, data);
+      all.add(theirs.sends, data);
     }
-    co_await transfer::send(net, root, now, std::as_bytes(std::span{all.sizes}));
-    if (!all.data.empty()) co_await transfer::send(net, root, now, all.data);
+    co_await transfer::send(net, root, now, all.sizes());
+    if (!all.data().empty()) co_await transfer::send(net, root, now, all.data());
   }
 
   /// The root.

@@ -21,21 +21,24 @@
 namespace chorale::scatter {
 
 /// Even and uneven blocks, whose sizes only the root and their own ranks know. The root sends the leader of
-/// each other place the sizes of all blocks of that place, and then all short blocks at once. The leader
-/// tells each rank its size, which that rank checks, and gives it its block if that is short. Long blocks,
-/// and those of the root's place, go straight from the root. Cost: at the root, two messages for each other
-/// place, and one for each long block and each rank of its own place. Any places; `flat` where no place has
-/// several ranks or there is only one.
+/// each other place the sizes of all blocks of that place, and then all short blocks together. The leader
+/// tells each rank its size, which that rank checks, and gives it its block if that is short. Long blocks go
+/// straight from the root, and so do those of its own place and of places of one rank. Cost: at the root, the sizes
+/// and the short blocks of each other place of several ranks, two messages if they fit into a block of the
+/// transport each, and a message for every other block. Any places; `flat` where there are no two levels, and
+/// where ranks of a place have no device of their own or there are fewer than `least_places`.
 struct by_place {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
+  /// With fewer places the root alone is as fast.
+  static constexpr int least_places = 4;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine, int root) {
     if constexpr (placed_transport<Net>) {
-      if (chorale::joins_blocks(net)) {
+      if (chorale::joins_blocks(net, least_places)) {
         if (net.rank() == root) return give_all(net, now, std::move(all), mine);
         return take(net, now, mine, root);
       }
@@ -66,13 +69,14 @@ struct by_place {
     const joint_blocks which{net, net.rank()};
     const auto members = net.layout().members(place);
     const auto adjoining = which.adjoining(all, members);
-    joined joint;
+    const auto room = chorale::scratch_of(net, adjoining.empty() ? which.room(place) : 0);
+    joined joint{room.memory()};
     for (const int member : members) {
       const auto block = all[member];
       joint.add(block.size(), block.first(adjoining.empty() ? which.joint_bytes(block.size()) : 0));
     }
-    const auto data = adjoining.empty() ? std::span<const std::byte>{joint.data} : adjoining;
-    co_await transfer::send(net, members.front(), now, std::as_bytes(std::span{joint.sizes}));
+    const auto data = adjoining.empty() ? joint.data() : adjoining;
+    co_await transfer::send(net, members.front(), now, joint.sizes());
     if (!data.empty()) co_await transfer::send(net, members.front(), now, data);
   }
 
