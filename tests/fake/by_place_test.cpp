@@ -32,8 +32,8 @@ struct sizes_of {
 };
 constexpr std::size_t others = 20;
 
-/// A gatherv or scatterv among ranks 0 to 6, in places 0 1 2, 3 4 5 and 6, in which one rank and
-/// the root may disagree. @returns the error; empty if there was none.
+/// A gatherv or scatterv among ranks 0 to 6, in places 0 1 2, 3 4 5 and 6, in which one rank and the root
+/// may disagree. @returns the error; empty if there was none.
 std::string outcome(operation what, sizes_of odd, int root) {
   fake::world all{{.ranks = 7, .places = fake::sharing::neighbours}};
   const call_id now{1, 42, what};

@@ -98,6 +98,7 @@ class joined {
   }
   /// The sizes, as they are sent.
   [[nodiscard]] std::span<const std::byte> sizes() const noexcept { return std::as_bytes(std::span{sizes_}); }
+  /// The short blocks.
   [[nodiscard]] std::span<const std::byte> data() const noexcept { return room_.first(used_); }
 
  private:

@@ -20,13 +20,14 @@
 
 namespace chorale::gather {
 
-/// Even and uneven blocks, whose sizes only the root and their own ranks know. A rank of another place than
-/// the root's tells its leader the size of its block, and gives it the block if that is short. The leader
-/// sends the root all these sizes, which the root checks, and then all short blocks together. Long blocks go
-/// straight to the root, and so do those of its own place and of places of one rank. Cost: at the root, the sizes
-/// and the short blocks of each other place of several ranks, two messages if they fit into a block of the
-/// transport each, and a message for every other block. Any places; `flat` where there are no two levels, and
-/// where ranks of a place have no device of their own or there are fewer than `least_places`.
+/// Even and uneven blocks, whose sizes only the root and their own ranks know. A rank of another place
+/// than the root's tells its leader the size of its block, and gives it the block if that is short. The
+/// leader sends the root all these sizes, which the root checks, and then all short blocks together. Long
+/// blocks go straight to the root, and so do those of its own place and of places of one rank. Cost: at
+/// the root, the sizes and the short blocks of each other place of several ranks, two messages if they
+/// fit into a block of the transport each, and a message for every other block. Any places; `flat` where
+/// there are no two levels, and where ranks of a place have no device of their own or there are fewer
+/// than `least_places`.
 struct by_place {
   static constexpr auto implements = operation::gather;
   static constexpr bool uneven = true;

@@ -20,13 +20,14 @@
 
 namespace chorale::scatter {
 
-/// Even and uneven blocks, whose sizes only the root and their own ranks know. The root sends the leader of
-/// each other place the sizes of all blocks of that place, and then all short blocks together. The leader
-/// tells each rank its size, which that rank checks, and gives it its block if that is short. Long blocks go
-/// straight from the root, and so do those of its own place and of places of one rank. Cost: at the root, the sizes
-/// and the short blocks of each other place of several ranks, two messages if they fit into a block of the
-/// transport each, and a message for every other block. Any places; `flat` where there are no two levels, and
-/// where ranks of a place have no device of their own or there are fewer than `least_places`.
+/// Even and uneven blocks, whose sizes only the root and their own ranks know. The root sends the leader
+/// of each other place the sizes of all blocks of that place, and then all short blocks together. The
+/// leader tells each rank its size, which that rank checks, and gives it its block if that is short. Long
+/// blocks go straight from the root, and so do those of its own place and of places of one rank. Cost: at
+/// the root, the sizes and the short blocks of each other place of several ranks, two messages if they
+/// fit into a block of the transport each, and a message for every other block. Any places; `flat` where
+/// there are no two levels, and where ranks of a place have no device of their own or there are fewer
+/// than `least_places`.
 struct by_place {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
