@@ -248,8 +248,9 @@ TEST_CASE("uneven blocks of many places arrive, from any root", "[two_level]") {
       std::uint64_t s = seed();
       for (const std::size_t most : {std::size_t{0}, std::size_t{1}, std::size_t{100}, std::size_t{1000}}) {
         for (int root = 0; root < comm.size(); ++root) {
-          check_gatherv<std::uint32_t>(comm, most, root, s, {.nonblocking = ++s % 3 == 0});
-          check_scatterv<std::uint32_t>(comm, most, root, s, {.nonblocking = ++s % 3 == 0});
+          const manner how{.nonblocking = ++s % 3 == 0};
+          check_gatherv<std::uint32_t>(comm, most, root, s, how);
+          check_scatterv<std::uint32_t>(comm, most, root, s, how);
         }
       }
     });
