@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
+#include <compare>
 #include <optional>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -194,12 +197,39 @@ choice settle(const config& settings, const device_info& info, const device& ope
   return result;
 }
 
-/// A usable device, and its rank in the order of preference: less is better.
+/// How well a device suits: less is better. The rate comes before the distance, or the ranks of one NUMA node would
+/// take a slow adapter that serves other purposes, and the ranks of the next one a fast adapter of another fabric.
+struct suitability {
+  int kind = 0;      ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
+  int slowness = 0;  ///< minus the rate of the port, in units of 100 Mbit/s
+  int distance = 0;  ///< 1 on another NUMA node than the thread
+  auto operator<=>(const suitability&) const = default;
+};
+
+/// A usable device.
 struct candidate {
   choice settled;
-  int kind = 0;  ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
-  int distance = 0;
+  suitability suits;
+  ibv_gid gid{};
+  std::uint16_t subnet_manager = 0;  ///< its LID; 0 on Ethernet
+
+  /// Whether ranks may take either, as far as this host can tell: as suitable, and in the same InfiniBand subnet.
+  [[nodiscard]] bool is_like(const candidate& other) const {
+    return suits == other.suits && subnet_manager == other.subnet_manager &&
+           (suits.kind != 0 || is_same_subnet(gid, other.gid));
+  }
 };
+
+/// Of a port with all its lanes, in units of 100 Mbit/s; 0: unknown to this version.
+int rate_of(const ibv_port_attr& port) {
+  constexpr int lanes[]{1, 4, 8, 12, 2};  // InfiniBand specification, PortInfo: the number of a bit
+  constexpr int lane_rates[]{25, 50, 100, 100, 140, 250, 500, 1000};  // SDR to NDR; FDR10 has QDR's rate
+  const auto in = [](std::span<const int> table, unsigned bits) {
+    const auto bit = static_cast<std::size_t>(std::countr_zero(bits));
+    return bit < table.size() ? table[bit] : 0;
+  };
+  return in(lanes, port.active_width) * in(lane_rates, port.active_speed);
+}
 
 /// Nothing if the device cannot be used; then the reason is added to `remarks`.
 std::optional<candidate> judge(const config& settings, const device_info& info,
@@ -211,15 +241,19 @@ std::optional<candidate> judge(const config& settings, const device_info& info,
   try {
     const device opened = device::open(info);
     candidate found{.settled = settle(settings, info, opened, {})};
-    if (opened.port(settings.port).link_layer == IBV_LINK_LAYER_ETHERNET) {
+    const ibv_port_attr port = opened.port(settings.port);
+    found.gid = opened.gid(settings.port, found.settled.gid_index);
+    found.subnet_manager = port.sm_lid;
+    if (port.link_layer == IBV_LINK_LAYER_ETHERNET) {
       const auto rows = opened.gids(settings.port);
-      found.kind =
+      found.suits.kind =
           std::any_of(rows.begin(), rows.end(),
                       [&](const gid_row& r) { return r.index == found.settled.gid_index && is_routed(r); })
               ? 1
               : 2;
     }
-    found.distance = is_elsewhere(info.name) ? 1 : 0;
+    found.suits.slowness = -rate_of(port);
+    found.suits.distance = is_elsewhere(info.name) ? 1 : 0;
     return found;
   } catch (const error& failure) {
     remarks.push_back(fmt::format("{} cannot be used: {}", info.name, failure.what()));
@@ -261,13 +295,28 @@ choice choose_named(const config& settings, std::span<const driver* const> from,
                         name, turn + 1, names.size(), local_rank));
 }
 
-/// Why the best of several was chosen.
-std::string preference(const candidate& best, std::size_t usable) {
+/// The best of several, which the local ranks take in turn where several are alike.
+choice best_of(std::vector<candidate> usable, int local_rank) {
   constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
-  const std::string& name = best.settled.device.name;
-  if (usable == 1) return fmt::format("{} is the only RDMA device that can be used", name);
-  return fmt::format("{} suits best of {} RDMA devices that can be used: {}{}", name, usable,
-                     kinds[best.kind], best.distance == 0 ? "" : ", on another NUMA node than this thread");
+  const auto best = std::min_element(
+      usable.begin(), usable.end(), [](const candidate& a, const candidate& b) { return a.suits < b.suits; });
+  std::vector<candidate*> alike;
+  for (auto& each : usable)
+    if (each.is_like(*best)) alike.push_back(&each);
+  // Not the remainder alone: where launchers deal ranks out to NUMA nodes in turn, those of one node are all even.
+  const auto number = static_cast<std::size_t>(local_rank);
+  candidate& taken = *alike[(number + number / alike.size()) % alike.size()];
+  choice& result = taken.settled;
+  result.why = fmt::format(
+      "{} {}", result.device.name,
+      usable.size() == 1
+          ? "is the only RDMA device that can be used"
+          : fmt::format("suits best of {} RDMA devices that can be used: {}{}", usable.size(),
+                        kinds[taken.suits.kind],
+                        taken.suits.distance == 0 ? "" : ", on another NUMA node than this thread"));
+  if (alike.size() > 1)
+    result.why += fmt::format("; of {} that suit alike, the turn of local rank {}", alike.size(), local_rank);
+  return std::move(result);
 }
 
 }  // namespace
@@ -289,13 +338,9 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
     if (auto found = judge(settings, info, remarks)) usable.push_back(std::move(*found));
   }
   if (!usable.empty()) {
-    candidate& best =
-        *std::min_element(usable.begin(), usable.end(), [](const candidate& a, const candidate& b) {
-          return std::pair{a.kind, a.distance} < std::pair{b.kind, b.distance};
-        });
-    best.settled.why = preference(best, usable.size());
-    best.settled.remarks.insert(best.settled.remarks.begin(), remarks.begin(), remarks.end());
-    return std::move(best.settled);
+    choice best = best_of(std::move(usable), local_rank);
+    best.remarks.insert(best.remarks.begin(), remarks.begin(), remarks.end());
+    return best;
   }
   if (std::find(from.begin(), from.end(), rdma_core()) != from.end()) {
     const auto hidden = hidden_device_remarks(devices);

@@ -128,6 +128,9 @@ struct table {
     attributes->state = p.state;
     attributes->link_layer = p.link_layer;
     attributes->active_mtu = p.active_mtu;
+    attributes->active_width = p.width;
+    attributes->active_speed = p.speed;
+    attributes->sm_lid = p.sm_lid;
     attributes->gid_tbl_len = static_cast<int>(p.gids.size());
     attributes->pkey_tbl_len = static_cast<std::uint16_t>(p.pkeys.size());
     attributes->flags = p.flags;

@@ -25,6 +25,9 @@ struct port {
   std::vector<row> gids;
   std::vector<std::uint16_t> pkeys{0xffff};
   std::uint8_t flags = 0;
+  std::uint8_t width = 2;   ///< as in ibv_port_attr: 4 lanes
+  std::uint8_t speed = 32;  ///< as in ibv_port_attr: EDR
+  std::uint16_t sm_lid = 0;
 };
 
 struct device {

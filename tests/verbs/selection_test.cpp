@@ -333,6 +333,51 @@ TEST_CASE("InfiniBand, then routable RoCE, then other RoCE", "[fake]") {
   CHECK_THAT(here.pick().why, Contains("only RDMA device"));
 }
 
+TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn", "[fake]") {
+  const scene here(
+      {fake::infiniband("ib0"), fake::infiniband("ib1"), fake::infiniband("ib2"), fake::roce("roce0")});
+  auto& all = fake::real().devices;
+  const auto names = [&](int step) {
+    std::string taken;
+    for (int rank = 0; rank < 8; rank += step)
+      taken += choose({}, here.drivers, rank).device.name.substr(2) + " ";
+    return taken;
+  };
+  CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
+  CHECK_THAT(choose({}, here.drivers, 4).why,
+             Contains("ib2") && Contains("of 3 that suit alike") && Contains("local rank 4"));
+  SECTION("each adapter serves as many ranks, also where only every other local rank is on this NUMA node") {
+    all[2] = down(all[2]);
+    CHECK(names(1) == "0 1 1 0 0 1 1 0 ");
+    CHECK(names(2) == "0 1 0 1 ");
+  }
+  SECTION("what is slower is left alone") {
+    all[0].ports[0].speed = 16;  // FDR: 14 Gbit/s a lane
+    all[2].ports[0].width = 1;
+    CHECK(names(1) == "1 1 1 1 1 1 1 1 ");
+    CHECK_THAT(here.pick().why, Contains("ib1") && !Contains("local rank"));
+    // EDR on two lanes is slower than FDR on four, and the numbers of both in ibv_port_attr are greater.
+    all[1].ports[0].width = 16;
+    CHECK(names(2) == "0 0 0 0 ");
+    // Nothing is known of a rate that this version does not know.
+    all[0].ports[0].speed = all[1].ports[0].speed = all[2].ports[0].speed = 0;
+    CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
+  }
+  SECTION("so is another subnet, as far as it shows") {
+    all[0].ports[0].gids[0].gid.raw[7] ^= 1;
+    CHECK(names(1) == "0 0 0 0 0 0 0 0 ");
+    all[0].ports[0].gids[0].gid.raw[7] ^= 1;
+    all[1].ports[0].sm_lid = 7;
+    CHECK(names(2) == "0 2 0 2 ");
+  }
+  SECTION("RoCE") {
+    all.erase(all.begin(), all.begin() + 3);
+    all.push_back(fake::roce("roce1"));
+    CHECK(choose({}, here.drivers, 0).device.name == "roce0");
+    CHECK(choose({}, here.drivers, 1).device.name == "roce1");
+  }
+}
+
 TEST_CASE("a device counts as remote on another NUMA node than all cores of the thread") {
   const test::scratch there;
   cpu_set_t mine;
