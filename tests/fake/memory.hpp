@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -14,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include <chorale/core/places.hpp>
+#include <chorale/core/remote_region.hpp>
 #include <chorale/transport/concepts.hpp>
 
 #include "lane.hpp"
@@ -23,19 +26,26 @@ namespace fake {
 /// How registered memory may be used; each value includes those before it.
 enum class access { lent, offered, exposed };
 
+/// How memory is registered: for which use, and by or for which peers.
+struct permission {
+  access how;
+  chorale::peer_set peers = chorale::peer_set::all;
+  auto operator<=>(const permission&) const = default;
+};
+
 /// All registrations of all ranks. Any access must lie within a current registration that allows it.
 class registry {
  public:
   /// `keeps_keys`: memory registered again in the same way gets the same key, as with a registration cache;
-  /// otherwise each key is new.
-  explicit registry(bool keeps_keys) : keeps_keys_(keeps_keys) {}
+  /// otherwise each key is new. `layout`: where the ranks are; must outlive this.
+  registry(bool keeps_keys, const chorale::places& layout) : keeps_keys_(keeps_keys), layout_(layout) {}
 
-  [[nodiscard]] std::uint32_t add(int owner, std::span<const std::byte> memory, access how) {
+  [[nodiscard]] std::uint32_t add(int owner, std::span<const std::byte> memory, permission allowed) {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory.data());
-    const std::tuple which{owner, begin, memory.size(), how};
+    const std::tuple which{owner, begin, memory.size(), allowed};
     auto [known, is_new] = keys_.try_emplace(which, 0);
     if (is_new || !keeps_keys_) {
-      entries_.push_back({owner, begin, memory.size(), how, 0});
+      entries_.push_back({owner, begin, memory.size(), allowed, 0});
       known->second = static_cast<std::uint32_t>(entries_.size());
     }
     ++entry(known->second).users;
@@ -49,15 +59,19 @@ class registry {
     return scratch_.contains(memory.data());
   }
 
-  /// `bytes` of memory of `owner` registered under `key`, from `address` on. @throws broken, which names
-  /// `what`, if this use is not allowed.
-  [[nodiscard]] std::span<std::byte> checked(const std::string& what, int owner, std::uint32_t key,
+  /// `bytes` of memory of `owner` registered under `key`, from `address` on, which are copied from or to rank
+  /// `peer`. @throws broken, which names `what`, if this use is not allowed.
+  [[nodiscard]] std::span<std::byte> checked(const std::string& what, int owner, int peer, std::uint32_t key,
                                              std::uint64_t address, std::size_t bytes, access needed) const {
     if (key == 0 || key > entries_.size()) refuse(what, owner, "no such key");
     const registered& memory = entries_[key - 1];
     if (memory.owner != owner) refuse(what, owner, "the key is another rank's");
     if (memory.users == 0) refuse(what, owner, "it is not registered any more");
-    if (memory.how < needed) refuse(what, owner, "it was not registered for that");
+    if (memory.allowed.how < needed) refuse(what, owner, "it was not registered for that");
+    const auto reached =
+        layout_.of(owner) == layout_.of(peer) ? chorale::peer_set::near : chorale::peer_set::far;
+    if (owner != peer && memory.allowed.peers != chorale::peer_set::all && memory.allowed.peers != reached)
+      refuse(what, owner, "it was registered for other peers");
     if (address < memory.begin || address - memory.begin > memory.bytes ||
         bytes > memory.bytes - (address - memory.begin))
       refuse(what, owner, "outside of what was registered");
@@ -69,7 +83,7 @@ class registry {
     int owner;
     std::uintptr_t begin;
     std::size_t bytes;
-    access how;
+    permission allowed;
     int users;
   };
 
@@ -79,7 +93,8 @@ class registry {
   }
 
   bool keeps_keys_;
-  std::map<std::tuple<int, std::uintptr_t, std::size_t, access>, std::uint32_t> keys_;
+  const chorale::places& layout_;
+  std::map<std::tuple<int, std::uintptr_t, std::size_t, permission>, std::uint32_t> keys_;
   std::vector<registered> entries_;  ///< by key, from 1
   std::set<const std::byte*> scratch_;
 };
@@ -90,10 +105,10 @@ enum class refusal { none, some, all };
 /// Memory registered during the object's lifetime.
 class registered_span {
  public:
-  registered_span(registry& all, int owner, std::span<const std::byte> memory, access how)
+  registered_span(registry& all, int owner, std::span<const std::byte> memory, permission allowed)
       : all_(&all),
-        region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), all.add(owner, memory, how),
-                owner} {}
+        region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(),
+                all.add(owner, memory, allowed), owner} {}
   registered_span(registered_span&& other) noexcept
       : all_(std::exchange(other.all_, nullptr)), region_(other.region_), is_kept_(other.is_kept_) {}
   registered_span& operator=(registered_span&& other) noexcept {
@@ -119,8 +134,8 @@ class registered_span {
 /// Memory kept by an algorithm, exposed during the object's lifetime.
 class kept_memory {
  public:
-  kept_memory(registry& all, int owner, std::size_t bytes)
-      : memory_(bytes), exposure_(all, owner, memory_, access::exposed) {
+  kept_memory(registry& all, int owner, std::size_t bytes, chorale::peer_set peers)
+      : memory_(bytes), exposure_(all, owner, memory_, {access::exposed, peers}) {
     exposure_.set_kept();
   }
   [[nodiscard]] std::span<std::byte> memory() const noexcept {

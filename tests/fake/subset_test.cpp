@@ -128,6 +128,38 @@ TEST_CASE("memory is mapped among the ranks of a place, and not between places",
         }).empty());
 }
 
+TEST_CASE("a subset registers memory for its own ranks only", "[subset]") {
+  using part = chorale::subset<transport>& (levels::*)() noexcept;
+  // Rank 0 puts from memory registered by one subset to memory of a rank that another has registered.
+  const auto put_to = [](int owner, part theirs, part mine) {
+    return outcome([owner, theirs, mine](transport& net) -> task<> {
+      std::array<std::byte, 8> memory{};
+      if (net.rank() == owner) {
+        const auto exposed = (levels::of(net).*theirs)().expose(memory);
+        const chorale::remote_region region = exposed.region();
+        co_await net.send(0, now, chorale::transfer::bytes_of(region));
+        co_await net.receive(0, now);
+      }
+      if (net.rank() != 0) co_return;
+      const auto message = co_await net.receive(owner, now);
+      const auto there = chorale::transfer::read_region(net, owner, now, message, memory.size());
+      const auto lent = (levels::of(net).*mine)().lend(memory);
+      co_await net.put(there, 0, lent, memory, now);
+      co_await net.flush(owner, now);
+      co_await net.send(owner, now, {});
+    });
+  };
+  CHECK(put_to(3, &levels::inside, &levels::inside).empty());
+  CHECK(put_to(2, &levels::between, &levels::between).empty());
+  CHECK_THAT(put_to(2, &levels::inside, &levels::between),
+             Catch::Contains("a put of rank 0: memory of rank 2: it was registered for other peers"));
+  CHECK_THAT(put_to(3, &levels::between, &levels::inside),
+             Catch::Contains("a put of rank 0: memory of rank 3: it was registered for other peers"));
+  CHECK_THAT(
+      put_to(3, &levels::inside, &levels::between),
+      Catch::Contains("the source of a put of rank 0: memory of rank 0: it was registered for other peers"));
+}
+
 TEST_CASE("parts of a call that run among the same ranks have phases of their own", "[subset]") {
   using enum operation;
   std::array<std::byte, 7> in{};

@@ -132,16 +132,18 @@ class transport {
   static constexpr bool reads_by_device = true;
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return in_.setting().zero_copy_bytes; }
   [[nodiscard]] bool copies_by_core() const noexcept { return in_.setting().copies_by_core; }
-  [[nodiscard]] registered_span expose(std::span<std::byte> memory) {
-    return registered(memory, access::exposed);
+  [[nodiscard]] registered_span expose(std::span<std::byte> memory, chorale::peer_set peers = {}) {
+    return registered(memory, {access::exposed, peers});
   }
-  [[nodiscard]] registered_span offer(std::span<const std::byte> memory) {
-    return registered(memory, access::offered);
+  [[nodiscard]] registered_span offer(std::span<const std::byte> memory, chorale::peer_set peers = {}) {
+    return registered(memory, {access::offered, peers});
   }
-  [[nodiscard]] registered_span lend(std::span<const std::byte> memory) {
-    return registered(memory, access::lent);
+  [[nodiscard]] registered_span lend(std::span<const std::byte> memory, chorale::peer_set peers = {}) {
+    return registered(memory, {access::lent, peers});
   }
-  [[nodiscard]] kept_memory keep(std::size_t bytes) { return {in_.memory(), rank_, bytes}; }
+  [[nodiscard]] kept_memory keep(std::size_t bytes, chorale::peer_set peers = {}) {
+    return {in_.memory(), rank_, bytes, peers};
+  }
   [[nodiscard]] scratch_memory scratch(std::size_t bytes) { return {in_.memory(), bytes}; }
   [[nodiscard]] auto put(chorale::remote_region target, std::size_t offset, const registered_span& source,
                          std::span<const std::byte> from, chorale::call_id now) {
@@ -176,7 +178,7 @@ class transport {
                          std::span<std::byte> into, chorale::call_id now) {
     return does("to get", source.owner, now, [this, source, offset, key = target.region().key, into] {
       copy(there("a get", source, offset, into.size(), access::offered),
-           here("the target of a get", key, into, access::exposed));
+           here("the target of a get", source.owner, key, into, access::exposed));
       return true;
     });
   }
@@ -266,11 +268,11 @@ class transport {
     if (peer < 0 || peer >= size()) throw broken("there is no rank " + std::to_string(peer));
     return peer;
   }
-  [[nodiscard]] registered_span registered(std::span<const std::byte> memory, access how) {
+  [[nodiscard]] registered_span registered(std::span<const std::byte> memory, permission allowed) {
     if (in_.refuses(memory))
       throw chorale::error(std::make_error_code(std::errc::bad_address),
                            "the device refuses memory of rank " + std::to_string(rank_));
-    return {in_.memory(), rank_, memory, how};
+    return {in_.memory(), rank_, memory, allowed};
   }
   arrival taken(lane& from, chorale::call_id now) {
     const std::uint64_t index = from.received();
@@ -281,27 +283,27 @@ class transport {
   void begin_put(const chorale::remote_region& target, std::size_t offset, const registered_span& source,
                  std::span<const std::byte> from) {
     const std::uint32_t key = source.region().key;
-    static_cast<void>(here("the source of a put", key, from, access::lent));
+    static_cast<void>(here("the source of a put", target.owner, key, from, access::lent));
     static_cast<void>(there("a put", target, offset, from.size(), access::exposed));
     out(target.owner)
         .put(
             [this, target, offset, key, from] {
-              copy(here("the source of a put under way", key, from, access::lent),
+              copy(here("the source of a put under way", target.owner, key, from, access::lent),
                    there("a put under way", target, offset, from.size(), access::exposed));
             },
             !source.is_kept());
   }
-  [[nodiscard]] std::span<std::byte> here(const char* what, std::uint32_t key,
+  [[nodiscard]] std::span<std::byte> here(const char* what, int peer, std::uint32_t key,
                                           std::span<const std::byte> memory, access needed) const {
-    return in_.memory().checked(describe(what), rank_, key, reinterpret_cast<std::uintptr_t>(memory.data()),
-                                memory.size(), needed);
+    return in_.memory().checked(describe(what), rank_, peer, key,
+                                reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), needed);
   }
   [[nodiscard]] std::span<std::byte> there(const char* what, const chorale::remote_region& region,
                                            std::size_t offset, std::size_t bytes, access needed) const {
     if (offset > region.bytes || bytes > region.bytes - offset)
       throw broken(describe(what) + " leaves its region");
-    return in_.memory().checked(describe(what), checked(region.owner), region.key, region.address + offset,
-                                bytes, needed);
+    return in_.memory().checked(describe(what), checked(region.owner), rank_, region.key,
+                                region.address + offset, bytes, needed);
   }
   [[nodiscard]] std::string describe(const char* what) const {
     return std::string{what} + " of rank " + std::to_string(rank_);

@@ -49,7 +49,7 @@ world::world(const conditions& c)
     : conditions_(c),
       layout_(layout_of(c)),
       random_(c.seed),
-      memory_(c.keeps_keys),
+      memory_(c.keeps_keys, layout_),
       ranks_(static_cast<std::size_t>(c.ranks)),
       mailboxes_(ranks_.size() * ranks_.size()),
       multicasts_(mailboxes_.size()),

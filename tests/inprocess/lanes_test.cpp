@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Ranks with two lanes: soft0 within a place, another device between places.
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include <chorale/algorithm/levels.hpp>
 #include <chorale/chorale.hpp>
 
 #include "adapter.hpp"
@@ -143,6 +145,33 @@ TEST_CASE("a message to ranks of both lanes is staged once for each lane", "[lan
     }
     expect(comm.transport().parts().mailbox().figures().staged_copies == (comm.rank() == 0 ? 2 * calls : 0),
            "a copy for each lane");
+  });
+}
+
+TEST_CASE("memory for ranks of one lane is registered with its device alone", "[lanes]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  run_beside_adapter(4, with_places("2x2"), [](chorale::communicator<>& comm) {
+    auto& net = comm.transport();
+    auto& of = chorale::levels<rc>::of(net);
+    const auto has_keys = [](const auto& memory, bool far, bool near) {
+      const chorale::remote_region region = memory.region();
+      expect((region.key != 0) == far, "a key of the adapter");
+      expect((region.near_key != 0) == near, "a key of soft0");
+    };
+    std::vector<std::byte> bytes(40'000);
+    // Registrations asked of the adapter: its cache is what the transport reports.
+    const auto asked = [&] { return net.registrations().hits + net.registrations().misses; };
+    const auto before = asked();
+    has_keys(of.inside().expose(bytes), false, true);
+    has_keys(of.inside().offer(bytes), false, true);
+    has_keys(of.inside().lend(bytes), false, true);
+    has_keys(of.inside().keep(bytes.size()), false, true);
+    expect(asked() == before, "the adapter is not asked for memory of a place");
+    has_keys(of.between().expose(bytes), true, false);
+    has_keys(of.between().keep(bytes.size()), true, false);
+    expect(asked() == before + 1, "the adapter is asked for memory between places");
+    has_keys(net.expose(bytes), true, true);
+    comm.barrier();
   });
 }
 

@@ -11,6 +11,7 @@
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/places.hpp>
+#include <chorale/core/remote_region.hpp>
 #include <chorale/core/state_store.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -31,10 +32,15 @@ class subset {
   /// `members`: ranks of `net`, which include this one.
   subset(Net& net, std::span<const int> members) : net_(net), members_(members.begin(), members.end()) {
     const places& all = net.layout();
+    int near = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       if (members_[i] == net.rank()) rank_ = static_cast<int>(i);
-      shares_place_ = shares_place_ && all.of(members_[i]) == all.of(net.rank());
+      if (all.of(members_[i]) == all.of(net.rank())) ++near;
     }
+    if (near == size())
+      peers_ = peer_set::near;
+    else if (near == 1)
+      peers_ = peer_set::far;
   }
   subset(const subset&) = delete;
   subset& operator=(const subset&) = delete;
@@ -116,15 +122,17 @@ class subset {
     return net_.copies_by_core();
   }
   [[nodiscard]] auto expose(std::span<std::byte> memory) requires memory_transport<Net> {
-    return net_.expose(memory);
+    return net_.expose(memory, peers_);
   }
   [[nodiscard]] auto offer(std::span<const std::byte> memory) requires memory_transport<Net> {
-    return net_.offer(memory);
+    return net_.offer(memory, peers_);
   }
   [[nodiscard]] auto lend(std::span<const std::byte> memory) requires memory_transport<Net> {
-    return net_.lend(memory);
+    return net_.lend(memory, peers_);
   }
-  [[nodiscard]] auto keep(std::size_t bytes) requires keeping_transport<Net> { return net_.keep(bytes); }
+  [[nodiscard]] auto keep(std::size_t bytes) requires keeping_transport<Net> {
+    return net_.keep(bytes, peers_);
+  }
   template <class Memory>
   [[nodiscard]] auto put(remote_region target, std::size_t offset, const Memory& source,
                          std::span<const std::byte> from, call_id now) requires memory_transport<Net> {
@@ -150,7 +158,7 @@ class subset {
 
   // Memory that ranks of a place map.
   [[nodiscard]] bool maps_memory() const noexcept requires mapping_transport<Net> {
-    return net_.maps_memory() || (shares_place_ && net_.maps_within_place());
+    return net_.maps_memory() || (peers_ == peer_set::near && net_.maps_within_place());
   }
   [[nodiscard]] auto map(remote_region region, call_id now) requires mapping_transport<Net> {
     return net_.map(region, now);
@@ -173,7 +181,7 @@ class subset {
   Net& net_;
   std::vector<int> members_;
   int rank_ = -1;
-  bool shares_place_ = true;  ///< all of them share one
+  peer_set peers_ = peer_set::all;  ///< what the other members are to this rank
   state_store states_;
 };
 

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The name of memory that peers may access.
+// Memory that peers may access: its name, and which peers.
 #pragma once
 
 #include <cstdint>
 
 namespace chorale {
+
+/// Which peers access memory, or are accessed from it: all, those of this rank's place, or those of other places.
+enum class peer_set { all, near, far };
 
 /// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Regions are forwarded,
 /// so that each carries the keys of both devices by which its readers may reach the owner.

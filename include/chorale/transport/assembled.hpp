@@ -262,21 +262,21 @@ class assembled {
   [[nodiscard]] bool copies_by_core() const noexcept requires reads_by_device {
     return parts_->one_sided().copies_by_core();
   }
-  [[nodiscard]] auto expose(std::span<std::byte> memory) requires has_one_sided {
-    return guarded(parts_->one_sided().expose(memory));
+  [[nodiscard]] auto expose(std::span<std::byte> memory, peer_set peers = {}) requires has_one_sided {
+    return guarded(parts_->one_sided().expose(memory, peers));
   }
   [[nodiscard]] auto expose_alone(std::span<std::byte> memory) requires has_one_sided {
     return parts_->one_sided().expose_alone(memory);
   }
-  [[nodiscard]] auto offer(std::span<const std::byte> memory) requires has_one_sided {
-    return guarded(parts_->one_sided().offer(memory));
+  [[nodiscard]] auto offer(std::span<const std::byte> memory, peer_set peers = {}) requires has_one_sided {
+    return guarded(parts_->one_sided().offer(memory, peers));
   }
-  [[nodiscard]] auto lend(std::span<const std::byte> memory) requires has_one_sided {
-    return guarded(parts_->one_sided().lend(memory));
+  [[nodiscard]] auto lend(std::span<const std::byte> memory, peer_set peers = {}) requires has_one_sided {
+    return guarded(parts_->one_sided().lend(memory, peers));
   }
   /// Memory for an algorithm to keep in `state<State>()`.
-  [[nodiscard]] auto keep(std::size_t bytes) requires has_one_sided {
-    const auto expose = [this](std::span<std::byte> all) { return parts_->one_sided().expose_alone(all); };
+  [[nodiscard]] auto keep(std::size_t bytes, peer_set peers = {}) requires has_one_sided {
+    const auto expose = [&](auto all) { return parts_->one_sided().expose_alone(all, peers); };
     return kept_memory<decltype(expose(std::span<std::byte>{}))>{core().memory_domain(), bytes,
                                                                  core().store().kept_bytes(), expose};
   }

@@ -140,7 +140,6 @@ concept sharing_transport =
 ///   before rank `to` had released the first `messages`, a value of `sent_to`.
 ///
 /// A wrong claim lets the sender overwrite blocks in use: errc::misuse at the receiver once it detects that.
-/// tests/fake/transport.hpp detects it immediately.
 template <class Net>
 concept answering_transport =
     mailbox_transport<Net> && requires(Net& net, const Net& seen, int peer, std::uint64_t messages) {
@@ -272,16 +271,17 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
 /// * `layout()`: the places of all ranks; the same on all of them, constant for the life of the transport.
 /// * `maps_within_place()`, if it maps memory: whether the ranks of this rank's place may map each other's
 ///   memory; the same on all of them. `map` may still fail.
+/// * `expose`, `offer`, `lend`, `keep`, if it has them, take a `peer_set` too: only these peers use the memory.
 template <class Net>
-concept placed_transport = tunable_transport<Net> && requires(const Net& seen) {
+concept placed_transport = tunable_transport<Net> && requires(Net& net, const Net& seen) {
   { seen.layout() } -> std::same_as<const places&>;
   requires !mapping_transport<Net> || requires {
     { seen.maps_within_place() } -> std::same_as<bool>;
   };
+  requires !memory_transport<Net> || requires { net.lend(std::span<const std::byte>{}, peer_set::near); };
 };
 
-/// *Laned*: placed, and may have a device of its own for the ranks of a place; `uses_lanes()` says whether
-/// some place has, alike on all ranks.
+/// *Laned*: placed; `uses_lanes()`: whether some place has a device of its own, the same on all ranks.
 template <class Net>
 concept laned_transport = placed_transport<Net> && requires(const Net& seen) {
   { seen.uses_lanes() } -> std::same_as<bool>;

@@ -75,10 +75,16 @@ class transport {
   // One-sided.
   static constexpr bool reads_by_device = true;
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_from(0); }
-  [[nodiscard]] registered_ghost expose(std::span<std::byte> memory) { return {rank_, memory}; }
-  [[nodiscard]] registered_ghost offer(std::span<const std::byte> memory) { return {rank_, memory}; }
-  [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory) { return {rank_, memory}; }
-  [[nodiscard]] kept_ghost keep(std::size_t bytes) { return {rank_, in_.kept().bytes(bytes)}; }
+  [[nodiscard]] registered_ghost expose(std::span<std::byte> memory, peer_set = {}) {
+    return {rank_, memory};
+  }
+  [[nodiscard]] registered_ghost offer(std::span<const std::byte> memory, peer_set = {}) {
+    return {rank_, memory};
+  }
+  [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory, peer_set = {}) {
+    return {rank_, memory};
+  }
+  [[nodiscard]] kept_ghost keep(std::size_t bytes, peer_set = {}) { return {rank_, in_.kept().bytes(bytes)}; }
   [[nodiscard]] scratch_ghost scratch(std::size_t bytes) { return {in_.aside(), scratch_taken_, bytes}; }
   [[nodiscard]] auto put(remote_region target, std::size_t, const registered_ghost&,
                          std::span<const std::byte> from, call_id) {

@@ -43,19 +43,23 @@ rma_queue::rma_queue(connections& links, const config& settings, connections& ne
                         near->device().remote_access());
 }
 
-exposure rma_queue::registered(std::span<const std::byte> memory, registration_cache::rights wanted) {
-  auto near = near_cache_ ? near_cache_->find(memory, wanted) : registration_cache::handle{};
-  return {cache_.find(memory, wanted), std::move(near), memory, rank_};
+exposure rma_queue::registered(std::span<const std::byte> memory, registration_cache::rights wanted,
+                               peer_set peers) {
+  auto near = reaches_near(peers) ? near_cache_->find(memory, wanted) : registration_cache::handle{};
+  auto far = reaches_far(peers) ? cache_.find(memory, wanted) : registration_cache::handle{};
+  return {std::move(far), std::move(near), memory, rank_};
 }
 
-exposure rma_queue::expose_alone(std::span<std::byte> memory) {
-  const auto alone = [&](const device_port* over) -> std::unique_ptr<verbs::memory_region> {
-    if (over == nullptr || memory.empty()) return nullptr;
-    return std::make_unique<verbs::memory_region>(over->domain(), memory.data(), memory.size(),
-                                                  IBV_ACCESS_LOCAL_WRITE | over->device().remote_access());
+exposure rma_queue::expose_alone(std::span<std::byte> memory, peer_set peers) {
+  const auto alone = [&](const device_port& over) {
+    return std::make_unique<verbs::memory_region>(over.domain(), memory.data(), memory.size(),
+                                                  IBV_ACCESS_LOCAL_WRITE | over.device().remote_access());
   };
-  auto near = alone(links_->near_port());
-  return {alone(&links_->port()), std::move(near), memory, rank_};
+  std::unique_ptr<verbs::memory_region> near;
+  std::unique_ptr<verbs::memory_region> far;
+  if (!memory.empty() && reaches_near(peers)) near = alone(*links_->near_port());
+  if (!memory.empty() && reaches_far(peers)) far = alone(links_->port());
+  return {std::move(far), std::move(near), memory, rank_};
 }
 
 void rma_queue::reject_local() {

@@ -48,18 +48,21 @@ class rma_queue {
   [[nodiscard]] bool copies_by_core() const noexcept { return port().device().copies_by_core(); }
   [[nodiscard]] const registration_cache& registrations() const noexcept { return cache_; }
 
+  // With two lanes, memory is registered with the devices by which the `peers` are reached.
   /// Registers memory that peers may write and read. @throws error as verbs::memory_region.
-  [[nodiscard]] exposure expose(std::span<std::byte> memory) {
-    return registered(memory, registration_cache::rights::remote);
+  [[nodiscard]] exposure expose(std::span<std::byte> memory, peer_set peers = peer_set::all) {
+    return registered(memory, registration_cache::rights::remote, peers);
   }
   /// The same without the cache: peers can access exactly these bytes, and none once the object has ended.
-  [[nodiscard]] exposure expose_alone(std::span<std::byte> memory);
+  [[nodiscard]] exposure expose_alone(std::span<std::byte> memory, peer_set peers = peer_set::all);
   /// Registers memory that peers may read; it may be read-only.
-  [[nodiscard]] exposure offer(std::span<const std::byte> memory) {
-    return registered(memory, registration_cache::rights::read);
+  [[nodiscard]] exposure offer(std::span<const std::byte> memory, peer_set peers = peer_set::all) {
+    return registered(memory, registration_cache::rights::read, peers);
   }
   /// Registers memory that is a source of transfers; it may be read-only.
-  [[nodiscard]] exposure lend(std::span<const std::byte> memory) { return offer(memory); }
+  [[nodiscard]] exposure lend(std::span<const std::byte> memory, peer_set peers = peer_set::all) {
+    return offer(memory, peers);
+  }
   /// Call before memory that may have been exposed is returned to the device.
   void forget(std::span<const std::byte> memory) noexcept {
     cache_.forget(memory.data(), memory.size());
@@ -142,7 +145,15 @@ class rma_queue {
   void describe(memory_report& m) const;
 
  private:
-  [[nodiscard]] exposure registered(std::span<const std::byte> memory, registration_cache::rights wanted);
+  [[nodiscard]] exposure registered(std::span<const std::byte> memory, registration_cache::rights wanted,
+                                    peer_set peers);
+  /// Whether these peers are reached through the device of this place, and through the other one.
+  [[nodiscard]] bool reaches_near(peer_set peers) const noexcept {
+    return near_cache_ && peers != peer_set::far;
+  }
+  [[nodiscard]] bool reaches_far(peer_set peers) const noexcept {
+    return !near_cache_ || peers != peer_set::near;
+  }
   [[nodiscard]] transfer begun(ibv_wr_opcode opcode, const remote_region& remote, std::size_t offset,
                                const exposure& local, std::span<const std::byte> memory, call_id now) {
     require_within(remote, offset, memory.size(), ranks_);

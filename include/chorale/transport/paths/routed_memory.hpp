@@ -51,16 +51,17 @@ class routed_memory {
   routed_memory(path_router& router, rma_queue& by_connection, reliable::streams& packets) noexcept
       : router_(&router), by_connection_(&by_connection), packets_(&packets), by_datagrams_(packets) {}
 
-  [[nodiscard]] dual_exposure expose(std::span<std::byte> memory) {
+  // Windows alone use these, whose memory is for all peers.
+  [[nodiscard]] dual_exposure expose(std::span<std::byte> memory, peer_set = peer_set::all) {
     return {by_connection_->expose(memory), packets_, memory};
   }
-  [[nodiscard]] dual_exposure expose_alone(std::span<std::byte> memory) {
+  [[nodiscard]] dual_exposure expose_alone(std::span<std::byte> memory, peer_set = peer_set::all) {
     return {by_connection_->expose_alone(memory), packets_, memory};
   }
-  [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory) {
+  [[nodiscard]] dual_exposure offer(std::span<const std::byte> memory, peer_set = peer_set::all) {
     return {by_connection_->offer(memory), packets_, memory, false};
   }
-  [[nodiscard]] dual_exposure lend(std::span<const std::byte> memory) {
+  [[nodiscard]] dual_exposure lend(std::span<const std::byte> memory, peer_set = peer_set::all) {
     return {by_connection_->lend(memory), nullptr, memory};
   }
   void forget(std::span<const std::byte> memory) noexcept { by_connection_->forget(memory); }

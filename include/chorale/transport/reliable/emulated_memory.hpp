@@ -86,12 +86,18 @@ class emulated_memory {
   /// `packets` must outlive this.
   explicit emulated_memory(streams& packets) noexcept : packets_(&packets) {}
 
-  [[nodiscard]] exposed_memory expose(std::span<std::byte> memory) { return exposed(memory, true); }
-  [[nodiscard]] exposed_memory expose_alone(std::span<std::byte> memory) { return exposed(memory, true); }
+  [[nodiscard]] exposed_memory expose(std::span<std::byte> memory, peer_set = peer_set::all) {
+    return exposed(memory, true);
+  }
+  [[nodiscard]] exposed_memory expose_alone(std::span<std::byte> memory, peer_set = peer_set::all) {
+    return exposed(memory, true);
+  }
   /// Exposes memory that peers may only read.
-  [[nodiscard]] exposed_memory offer(std::span<const std::byte> memory) { return exposed(memory, false); }
+  [[nodiscard]] exposed_memory offer(std::span<const std::byte> memory, peer_set = peer_set::all) {
+    return exposed(memory, false);
+  }
   /// Memory that is only a local source is not exposed.
-  [[nodiscard]] exposed_memory lend(std::span<const std::byte> memory) noexcept {
+  [[nodiscard]] exposed_memory lend(std::span<const std::byte> memory, peer_set = peer_set::all) noexcept {
     return {packets_, 0, memory, packets_->rank(), false};
   }
   void forget(std::span<const std::byte>) noexcept {}
