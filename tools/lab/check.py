@@ -3,6 +3,7 @@
 """The steps of tools/check-rxe, in the guest. Usage: check.py BUILD [--smoke | --papers | --cluster | --places] [--list] [NAME...]"""
 import argparse
 import dataclasses
+import itertools
 import json
 import os
 import pathlib
@@ -16,6 +17,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 sys.dont_write_bytecode = True
 
+import meeting  # noqa: E402
 from papers_figures import catalogue  # noqa: E402
 
 SKIPPED, OUT_OF_TIME = 77, 124
@@ -139,32 +141,33 @@ def places_steps(build):
 
 
 def wires():
-    """The interfaces of the RDMA devices."""
+    """The interfaces of the RDMA devices, called alike on all machines."""
     return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
 
 
-def lose(percent):
-    """Makes the wires of this machine lose that many packets of a hundred that leave by them, from now on."""
-    for wire in wires():
+def tc(host, *words, **how):
+    """Runs a command on the wires of a machine: this one, whose name is empty, or another one."""
+    return subprocess.run([*(["ssh", host] if host else []), "tc", *words], stdin=subprocess.DEVNULL, **how)
+
+
+def lose(hosts, percent):
+    """Makes the wires of the machines lose that many packets of a hundred that leave by them, from now on."""
+    for host, wire in itertools.product(hosts, wires()):
         if percent > 0:
-            subprocess.run(["tc", "qdisc", "replace", "dev", wire, "root", "netem", "loss", f"{percent}%", "limit",
-                            "100000"], check=True)
+            tc(host, "qdisc", "replace", "dev", wire, "root", "netem", "loss", f"{percent}%", "limit", "100000", check=True)
         else:
-            subprocess.run(["tc", "qdisc", "delete", "dev", wire, "root"], check=False, stderr=subprocess.DEVNULL)
+            tc(host, "qdisc", "delete", "dev", wire, "root", check=False, stderr=subprocess.DEVNULL)
 
 
-def lost_packets():
-    """Packets that the wires have lost since `lose`."""
-    sums = 0
-    for wire in wires():
-        told = subprocess.run(["tc", "-s", "-j", "qdisc", "show", "dev", wire], check=True, capture_output=True).stdout
-        sums += sum(qdisc.get("drops", 0) for qdisc in json.loads(told) if qdisc.get("kind") == "netem")
-    return sums
+def lost_packets(hosts):
+    """Packets that the wires of each machine have lost since `lose`."""
+    told = ((tc(host, "-s", "-j", "qdisc", "show", "dev", wire, check=True, capture_output=True).stdout for wire in wires()) for host in hosts)
+    return [sum(qdisc.get("drops", 0) for wire in host for qdisc in json.loads(wire) if qdisc.get("kind") == "netem") for host in told]
 
 
-def run(step, logs, number):
-    """(outcome, seconds, packets lost) of a step."""
-    lose(step.loss)
+def run(step, logs, number, hosts):
+    """(outcome, seconds, packets lost on the wires of each machine) of a step."""
+    lose(hosts, step.loss)
     log = logs / f"{number:02}-{re.sub('[^a-z0-9]+', '-', step.name)}.log"
     began = time.monotonic()
     with log.open("wb") as out:
@@ -181,13 +184,15 @@ def run(step, logs, number):
     seconds = time.monotonic() - began
     outcome = OUTCOMES.get(status, f"FAILED ({status})")
     text = log.read_text(encoding="utf-8", errors="replace")
-    if step.loss > 0 and lost_packets() == 0:
-        outcome = "FAILED (nothing was lost)"
+    # Asked only where something may be lost: the last step of --places switches a machine off.
+    lost = lost_packets(hosts) if step.loss > 0 else [0]
+    if step.loss > 0 and 0 in lost:
+        outcome = f"FAILED (packets lost on each machine: {lost})"
     if outcome not in ("passed", "skipped"):
         print(f"--- {step.name}: {outcome}; the end of {log}:\n" + "\n".join(text.splitlines()[-40:]), flush=True)
     elif step.show:
         print(text, flush=True)
-    return outcome, seconds, lost_packets()
+    return outcome, seconds, lost
 
 
 def main():
@@ -209,10 +214,11 @@ def main():
     if not steps:
         sys.exit(f"no step is called {' or '.join(options.names)}; --list shows them")
     logs = options.build / "meson-logs/rxe"
+    hosts = ["", *meeting.HOSTS[1:]] if options.steps in (cluster_steps, places_steps) else [""]
     lines = []
     for number, step in enumerate(steps, 1):
-        outcome, seconds, lost = run(step, logs, number)
-        lines.append(f"{step.name:<32} {outcome:<12} {seconds:>8.1f} s {lost:>10} lost packets")
+        outcome, seconds, lost = run(step, logs, number, hosts)
+        lines.append(f"{step.name:<32} {outcome:<12} {seconds:>8.1f} s {' + '.join(map(str, lost)):>10} lost packets")
         print(lines[-1], flush=True)
     print(f"\n== {os.uname().release}, {os.environ.get('CHORALE_DEVICE', '')}\n" + "\n".join(lines))
     bad = [line for line in lines if " passed " not in line and " skipped " not in line]

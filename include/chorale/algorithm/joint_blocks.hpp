@@ -33,15 +33,17 @@ class joint_blocks {
         home_(where_->of(root)),
         longest_(std::min(longest, net.block_bytes() - agreed::envelope_room)) {}
 
-  /// Whether no block of a place passes through its leader.
-  [[nodiscard]] bool go_straight(int place) const noexcept {
-    return place == home_ || where_->members(place).size() == 1;
+  /// Whether short blocks of a place pass through its leader.
+  [[nodiscard]] bool joins(int place) const noexcept {
+    return place != home_ && where_->members(place).size() > 1;
   }
-  /// Whether a block of so many bytes passes through the leader, if any block of its place does.
-  [[nodiscard]] bool is_short(std::size_t bytes) const noexcept { return bytes <= longest_; }
-  /// Bytes of a block that pass through the leader.
+  /// Whether a block of so many bytes goes straight.
+  [[nodiscard]] bool goes_straight(int place, std::size_t bytes) const noexcept {
+    return bytes > longest_ || !joins(place);
+  }
+  /// Bytes of a block that pass through the leader of a place that joins its blocks.
   [[nodiscard]] std::size_t joint_bytes(std::size_t bytes) const noexcept {
-    return is_short(bytes) ? bytes : 0;
+    return bytes <= longest_ ? bytes : 0;
   }
   /// Most bytes that pass through the leader of a place.
   [[nodiscard]] std::size_t room(int place) const noexcept {

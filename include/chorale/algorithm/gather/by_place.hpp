@@ -52,7 +52,7 @@ struct by_place {
   static task<> give(Net& net, call_id now, std::span<const std::byte> mine, int root) {
     const joint_blocks which{net, root};
     const int place = net.layout().of(net.rank());
-    if (!which.go_straight(place)) {
+    if (which.joins(place)) {
       const int leader = net.layout().members(place).front();
       const auto joint = mine.first(which.joint_bytes(mine.size()));
       agreed::sealed seal;
@@ -60,9 +60,8 @@ struct by_place {
         co_await give_joint(net, now, mine.size(), joint, root);
       else
         co_await net.send(leader, now, seal({.sends = mine.size()}, {}, joint));
-      if (which.is_short(mine.size())) co_return;
     }
-    co_await agreed::send(net, root, now, mine);
+    if (which.goes_straight(place, mine.size())) co_await agreed::send(net, root, now, mine);
   }
 
   /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
@@ -92,10 +91,9 @@ struct by_place {
     const joint_blocks which{net, net.rank()};
     chorale::place_own(mine, all[net.rank()]);
     for (int place = 0; place < net.layout().count(); ++place) {
-      const bool straight = which.go_straight(place);
-      if (!straight) co_await take_joint(net, now, place, all);
+      if (which.joins(place)) co_await take_joint(net, now, place, all);
       for (const int member : net.layout().members(place)) {
-        if (member != net.rank() && (straight || !which.is_short(all[member].size())))
+        if (member != net.rank() && which.goes_straight(place, all[member].size()))
           co_await agreed::receive(net, member, now, all[member]);
       }
     }

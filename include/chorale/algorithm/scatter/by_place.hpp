@@ -54,11 +54,11 @@ struct by_place {
     const joint_blocks which{net, net.rank()};
     const places& where = net.layout();
     for (int place = 0; place < where.count(); ++place) {
-      if (!which.go_straight(place)) co_await give_joint(net, now, place, all);
+      if (which.joins(place)) co_await give_joint(net, now, place, all);
     }
     for (int place = 0; place < where.count(); ++place) {
       for (const int member : where.members(place)) {
-        if (member != net.rank() && (which.go_straight(place) || !which.is_short(all[member].size())))
+        if (member != net.rank() && which.goes_straight(place, all[member].size()))
           co_await agreed::send(net, member, now, all[member]);
       }
     }
@@ -85,7 +85,7 @@ struct by_place {
   static task<> take(Net& net, call_id now, std::span<std::byte> mine, int root) {
     const joint_blocks which{net, root};
     const int place = net.layout().of(net.rank());
-    if (!which.go_straight(place)) {
+    if (which.joins(place)) {
       const int leader = net.layout().members(place).front();
       const auto joint = mine.first(which.joint_bytes(mine.size()));
       if (net.rank() == leader) {
@@ -96,9 +96,8 @@ struct by_place {
         agreed::place_first(agreed::open(net, root, now, message, {.takes = mine.size()}, joint.size()),
                             joint);
       }
-      if (which.is_short(mine.size())) co_return;
     }
-    co_await agreed::receive(net, root, now, mine);
+    if (which.goes_straight(place, mine.size())) co_await agreed::receive(net, root, now, mine);
   }
   /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
   template <placed_transport Net>
