@@ -58,11 +58,11 @@ class walk {
     auto& all = flows_[flow_];
     // The walk may return to a processor, but never to a later time.
     while (!all.empty() && all.back()->begin >= at_) all.pop_back();
-    if (all.empty()) return add(path_part::kind::unknown, {.rank = flow_.rank}, first_);
+    if (all.empty()) return add(critical_path_part::kind::unknown, {.rank = flow_.rank}, first_);
     const record& last = *all.back();
-    if (last.end < at_) return add(path_part::kind::unknown, {.rank = flow_.rank}, last.end);
+    if (last.end < at_) return add(critical_path_part::kind::unknown, {.rank = flow_.rank}, last.end);
     if (last.message != 0 && is_wait(last.what) && at_ == last.end && follow(last)) return;
-    add(path_part::kind::recorded, last, last.begin);
+    add(critical_path_part::kind::recorded, last, last.begin);
   }
 
   /// Goes from a wait to the message that ended it, and to the sender. False if the message is not known.
@@ -72,10 +72,10 @@ class walk {
     if (way.empty() || way.back()->end > at_ || way.front()->begin >= at_) return false;
     const record seen{.rank = ended.rank, .peer = way.front()->rank, .message = ended.message};
     first_ = window_.begin;
-    add(path_part::kind::notice, seen, way.back()->end);
+    add(critical_path_part::kind::notice, seen, way.back()->end);
     for (auto one = way.rbegin(); one != way.rend(); ++one) {
       // An acknowledgement leaves before all data are in memory.
-      if ((*one)->begin < at_) add(path_part::kind::recorded, **one, (*one)->begin);
+      if ((*one)->begin < at_) add(critical_path_part::kind::recorded, **one, (*one)->begin);
     }
     flow_ = {way.front()->rank, way.front()->thread};
     return true;
@@ -104,7 +104,7 @@ class walk {
   }
 
   /// Adds the part from `begin` to the current time of the walk.
-  void add(path_part::kind kind, record of, instant begin) {
+  void add(critical_path_part::kind kind, record of, instant begin) {
     begin = std::max(begin, first_);
     if (begin >= at_) return;
     of.begin = begin;

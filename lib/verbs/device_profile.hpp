@@ -88,12 +88,12 @@ std::string read_profiles(std::string_view text, std::vector<device_profile>& pr
 /// The same; sets `profile` to that of a rank.
 std::string read_profile(std::string_view text, std::uint64_t rank, device_profile& profile);
 
-struct shipped_profile {
+struct shipped_device_profile {
   std::string_view name;
   std::string_view text;
 };
 
 /// Sorted by name.
-[[nodiscard]] std::span<const shipped_profile> shipped_profiles() noexcept;
+[[nodiscard]] std::span<const shipped_device_profile> shipped_profiles() noexcept;
 
 }  // namespace chorale::verbs

@@ -48,7 +48,7 @@ std::string list_rows(const std::vector<gid_row>& rows) {
   return text.empty() ? "none" : text;
 }
 
-int configured_gid(const device& from, std::uint8_t port, int index, bool ethernet, choice& result) {
+int configured_gid(const device& from, std::uint8_t port, int index, bool ethernet, device_choice& result) {
   static_cast<void>(from.gid(port, index));  // throws if it is outside the table
   const auto rows = from.gids(port);
   const auto row = std::find_if(rows.begin(), rows.end(), [&](const gid_row& r) { return r.index == index; });
@@ -71,7 +71,7 @@ bool is_routed(const gid_row& row) {
   return row.type == IBV_GID_TYPE_ROCE_V2 && !is_link_local;
 }
 
-int default_gid(const device& from, std::uint8_t port, bool ethernet, choice& result) {
+int default_gid(const device& from, std::uint8_t port, bool ethernet, device_choice& result) {
   const auto rows = from.gids(port);
   const auto first = [&](auto&& suits) {
     return std::find_if(rows.begin(), rows.end(),
@@ -102,7 +102,7 @@ int default_gid(const device& from, std::uint8_t port, bool ethernet, choice& re
 }
 
 /// Row of the partition key table to use.
-std::uint16_t settled_pkey(const config& settings, const device& from, choice& result) {
+std::uint16_t settled_pkey(const config& settings, const device& from, device_choice& result) {
   constexpr unsigned membership_bit = 0x8000;
   const std::uint8_t port = settings.port;
   std::optional<std::uint16_t> index = settings.pkey_index;
@@ -177,8 +177,8 @@ std::optional<std::string> lack_of(const device& opened) {
   return std::nullopt;
 }
 
-choice settle(const config& settings, const device_info& info, const device& opened, std::string why) {
-  choice result{.device = info, .port = settings.port, .why = std::move(why)};
+device_choice settle(const config& settings, const device_info& info, const device& opened, std::string why) {
+  device_choice result{.device = info, .port = settings.port, .why = std::move(why)};
   const ibv_port_attr port = opened.port(settings.port);
   if (!is_active(port.state))
     throw error(errc::no_device,
@@ -197,8 +197,9 @@ choice settle(const config& settings, const device_info& info, const device& ope
   return result;
 }
 
-/// How well a device suits: less is better. The rate comes before the distance, or the ranks of one NUMA node would
-/// take a slow adapter that serves other purposes, and the ranks of the next one a fast adapter of another fabric.
+/// How well a device suits: less is better. The rate comes before the distance, or the ranks of one NUMA node
+/// would take a slow adapter that serves other purposes, and those of the next one a fast adapter of another
+/// fabric.
 struct suitability {
   int kind = 0;      ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
   int slowness = 0;  ///< minus the rate of the port, in units of 100 Mbit/s
@@ -208,12 +209,13 @@ struct suitability {
 
 /// A usable device.
 struct candidate {
-  choice settled;
+  device_choice settled;
   suitability suits;
   ibv_gid gid{};
   std::uint16_t subnet_manager = 0;  ///< its LID; 0 on Ethernet
 
-  /// Whether ranks may take either, as far as this host can tell: as suitable, and in the same InfiniBand subnet.
+  /// Whether ranks may take either, as far as this host can tell: as suitable, and on InfiniBand in the same
+  /// subnet.
   [[nodiscard]] bool is_like(const candidate& other) const {
     return suits == other.suits && subnet_manager == other.subnet_manager &&
            (suits.kind != 0 || is_same_subnet(gid, other.gid));
@@ -277,7 +279,7 @@ std::vector<std::string> names_in(std::string_view list) {
   }
 }
 
-choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank) {
+device_choice choose_named(const config& settings, std::span<const driver* const> from, int local_rank) {
   const auto names = names_in(settings.device);
   const auto turn = static_cast<std::size_t>(local_rank) % names.size();
   const std::string& name = names[turn];
@@ -296,17 +298,18 @@ choice choose_named(const config& settings, std::span<const driver* const> from,
 }
 
 /// The best of several, which the local ranks take in turn where several are alike.
-choice best_of(std::vector<candidate> usable, int local_rank) {
+device_choice best_of(std::vector<candidate> usable, int local_rank) {
   constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
   const auto best = std::min_element(
       usable.begin(), usable.end(), [](const candidate& a, const candidate& b) { return a.suits < b.suits; });
   std::vector<candidate*> alike;
   for (auto& each : usable)
     if (each.is_like(*best)) alike.push_back(&each);
-  // Not the remainder alone: where launchers deal ranks out to NUMA nodes in turn, those of one node are all even.
+  // Not the remainder alone: where launchers deal ranks out to two NUMA nodes in turn, all local ranks of a
+  // node are even, or all are odd.
   const auto number = static_cast<std::size_t>(local_rank);
   candidate& taken = *alike[(number + number / alike.size()) % alike.size()];
-  choice& result = taken.settled;
+  device_choice& result = taken.settled;
   result.why = fmt::format(
       "{} {}", result.device.name,
       usable.size() == 1
@@ -321,7 +324,7 @@ choice best_of(std::vector<candidate> usable, int local_rank) {
 
 }  // namespace
 
-choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
+device_choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
   detail::require_same_layouts();
   settings.validate();
   if (local_rank < 0)
@@ -338,7 +341,7 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
     if (auto found = judge(settings, info, remarks)) usable.push_back(std::move(*found));
   }
   if (!usable.empty()) {
-    choice best = best_of(std::move(usable), local_rank);
+    device_choice best = best_of(std::move(usable), local_rank);
     best.remarks.insert(best.remarks.begin(), remarks.begin(), remarks.end());
     return best;
   }
@@ -355,7 +358,7 @@ choice choose(const config& settings, std::span<const driver* const> from, int l
     throw error(errc::no_device, text);
   }
   const device opened = device::open(*fallback);
-  choice result = settle(
+  device_choice result = settle(
       settings, *fallback, opened,
       real == 0 ? fmt::format("{}: this machine has no RDMA device", fallback->name)
                 : fmt::format("{}: of {} RDMA device(s) of this machine, none can be used with port {}",

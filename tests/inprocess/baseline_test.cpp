@@ -180,12 +180,12 @@ namespace {
 
 using chorale::transport::mailbox_layout;
 using chorale::transport::mailbox_trailer;
-using chorale::transport::matched_mailbox;
+using chorale::transport::send_receive_mailbox;
 
 /// The bytes that a faulty peer writes in place of its second message.
 struct forged {
   const char* what;
-  matched_mailbox::message_header header;
+  send_receive_mailbox::message_header header;
   std::uint32_t bytes;  ///< according to its trailer
   std::uint32_t count;  ///< number of its message, from 1
 };
@@ -194,7 +194,7 @@ chorale::task<> send_and_forge(rc_send_receive& net, chorale::call_id now, const
   const word w = 0;
   co_await net.send(1, now, std::as_bytes(std::span{&w, 1}));
   const mailbox_layout ring{
-      net.block_bytes() + sizeof(matched_mailbox::message_header) + sizeof(mailbox_trailer),
+      net.block_bytes() + sizeof(send_receive_mailbox::message_header) + sizeof(mailbox_trailer),
       net.settings().least_blocks()};
   const mailbox_trailer trailer{second.bytes, 0, 0, second.count};
   std::vector<std::byte> text(sizeof second.header + 8 + sizeof trailer);
@@ -218,7 +218,7 @@ chorale::task<> receive_two(rc_send_receive& net, chorale::call_id now) {
 TEST_CASE("a message in a ring is validated before it is used", "[baseline]") {
   auto c = settings_for(eager_policy::rdma_write);
   c.blocks = 4;
-  using kind = matched_mailbox::kind;
+  using kind = send_receive_mailbox::kind;
   for (const forged& second : {
            forged{"longer than a block", {kind::message, 1, 8}, 0xffff'fff0, 2},
            forged{"a byte longer than a block", {kind::message, 1, 8}, 8208 + 1, 2},

@@ -181,7 +181,7 @@ TEST_CASE("a critical path goes back over the messages that were waited for", "[
   const auto path = find_critical_path(notes, whole, {2, 1});
   check_adds_up(path);
 
-  using kind = path_part::kind;
+  using kind = critical_path_part::kind;
   const std::vector<std::tuple<kind, activity, int, std::optional<duration>>> expected{
       {kind::recorded, activity::compute, 0, 5us},   {kind::recorded, activity::post, 0, posting},
       {kind::recorded, activity::leave, 0, leaving}, {kind::recorded, activity::wire, 0, on_wire},
@@ -229,7 +229,7 @@ TEST_CASE("a critical path goes back over acknowledgements, and over the results
   check_adds_up(path);
   std::map<activity, duration> spent;
   for (const auto& part : path.parts)
-    if (part.is == path_part::kind::recorded) spent[part.of.what] += part.of.end - part.of.begin;
+    if (part.is == critical_path_part::kind::recorded) spent[part.of.what] += part.of.end - part.of.begin;
   CHECK(spent[activity::post] == posting);
   CHECK(spent[activity::compute] == 100ns);
   CHECK(spent[activity::poll] == 24ns);
@@ -338,8 +338,8 @@ TEST_CASE("records of a run have no gap, and do not change the run", "[recorder]
   // At least one message is on it, and no wait without a message.
   int wires_on_it = 0;
   for (const auto& part : path.parts) {
-    CHECK(part.is != path_part::kind::unknown);
-    if (part.is == path_part::kind::recorded) {
+    CHECK(part.is != critical_path_part::kind::unknown);
+    if (part.is == critical_path_part::kind::recorded) {
       CHECK_FALSE(is_wait(part.of.what));
       if (part.of.what == activity::wire) ++wires_on_it;
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// choose(): device, port, GID and MTU; every setting that does not fit, and the remarks.
+// choose(): device, port, GID and MTU; every setting that does not fit, and the remarks. See also
+// several_adapters_test.cpp.
 #include <algorithm>
 #include <cerrno>
-#include <sched.h>
 #include <string>
 #include <vector>
 
@@ -11,44 +11,22 @@
 #include <chorale/verbs/selection.hpp>
 
 #include "../../lib/verbs/diagnosis.hpp"
-#include "../../lib/verbs/numa.hpp"
 #include "fake_driver.hpp"
-#include "scratch.hpp"
+#include "selection_scene.hpp"
 #include "support.hpp"
 
 using Catch::Contains;
 using chorale::config;
 using chorale::errc;
 using namespace chorale::verbs;
+using fake::down;
+using scene = fake::selection_scene;
 using test::error_of;
 
 namespace {
 
-/// Real devices as given, and one software device: an InfiniBand port with an MTU of 4096.
-struct scene {
-  explicit scene(std::vector<fake::device> real) {
-    fake::real() = {.devices = std::move(real)};
-    fake::software() = {.devices = {fake::infiniband("soft0")}};
-  }
-  ~scene() {
-    CHECK(fake::real().total() == 0);
-    CHECK(fake::software().total() == 0);
-  }
-  [[nodiscard]] choice pick(const config& settings = {}) const { return choose(settings, drivers); }
-  [[nodiscard]] chorale::error refusal(const config& settings) const {
-    return error_of([&] { static_cast<void>(pick(settings)); });
-  }
-
-  std::vector<const driver*> drivers{&fake::real_driver(), &fake::software_driver()};
-};
-
-fake::device down(fake::device d, ibv_port_state state = IBV_PORT_DOWN) {
-  for (auto& p : d.ports) p.state = state;
-  return d;
-}
-
 /// Exactly one of the remarks contains all the words.
-void check_remark(const choice& c, std::initializer_list<const char*> words) {
+void check_remark(const device_choice& c, std::initializer_list<const char*> words) {
   const auto matching = std::count_if(c.remarks.begin(), c.remarks.end(), [&](const std::string& r) {
     return std::all_of(words.begin(), words.end(),
                        [&](const char* w) { return r.find(w) != std::string::npos; });
@@ -59,38 +37,10 @@ void check_remark(const choice& c, std::initializer_list<const char*> words) {
 
 }  // namespace
 
-TEST_CASE("ranks of a host take the devices of a list in turn", "[fake]") {
-  const scene here({fake::infiniband("ib0"), fake::infiniband("ib1"), fake::roce("roce0")});
-  const auto turn = [&](const char* list, int local_rank) {
-    return choose({.device = list}, here.drivers, local_rank);
-  };
-  CHECK(turn("ib1,roce0,ib0", 0).device.name == "ib1");
-  CHECK(turn("ib1,roce0,ib0", 1).device.name == "roce0");
-  CHECK(turn("ib1,roce0,ib0", 2).device.name == "ib0");
-  CHECK(turn("ib1,roce0,ib0", 4).device.name == "roce0");
-  CHECK(turn("ib1", 5).device.name == "ib1");
-  CHECK(turn("ib1,ib1,ib0", 1).device.name == "ib1");
-  CHECK_THAT(turn("ib1,roce0,ib0", 4).why,
-             Contains("roce0 is number 2 of the 3") && Contains("local rank 4"));
-  CHECK(here.pick({.device = "ib0,ib1"}).device.name == "ib0");
-
-  for (const char* list : {",", "ib0,", ",ib0", "ib0,,ib1"}) {
-    const auto e = here.refusal({.device = list});
-    CHECK(e.code() == errc::invalid_argument);
-    CHECK_THAT(e.what(), Contains("CHORALE_DEVICE") && Contains("comma"));
-  }
-  // Each rank checks its own device only: another host may have a device that this one lacks.
-  CHECK(turn("ib1,nosuch", 0).device.name == "ib1");
-  const auto missing = error_of([&] { static_cast<void>(turn("ib1,nosuch", 1)); });
-  CHECK(missing.code() == errc::no_device);
-  CHECK_THAT(missing.what(), Contains("nosuch"));
-  CHECK(error_of([&] { static_cast<void>(turn("ib0", -1)); }).code() == errc::invalid_argument);
-}
-
 TEST_CASE("the first real device with an active port, else the software device", "[fake]") {
   SECTION("real device") {
     const scene here({fake::infiniband("ib0"), fake::roce("roce0")});
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.device.name == "ib0");
     CHECK(c.device.provider == &fake::real_driver());
     CHECK(c.port == 1);
@@ -101,7 +51,7 @@ TEST_CASE("the first real device with an active port, else the software device",
   SECTION("ports down are passed over, with a remark") {
     const scene here(
         {down(fake::infiniband("ib0"), IBV_PORT_INIT), down(fake::roce("roce0")), fake::roce("roce1")});
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.device.name == "roce1");
     check_remark(c, {"ib0", "INIT", "subnet manager"});
     check_remark(c, {"roce0", "DOWN", "ip link set"});
@@ -110,7 +60,7 @@ TEST_CASE("the first real device with an active port, else the software device",
     auto siw = fake::roce("siw0");
     siw.transport = IBV_TRANSPORT_IWARP;
     const scene here({siw});
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.device.name == "soft0");
     check_remark(c, {"siw0", "neither InfiniBand nor RoCE"});
     CHECK(here.refusal({.device = "siw0"}).code() == errc::unsupported);
@@ -119,7 +69,7 @@ TEST_CASE("the first real device with an active port, else the software device",
     auto locked = fake::infiniband("ib0");
     locked.open_errno = EACCES;
     const scene here({locked});
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.device.name == "soft0");
     CHECK_THAT(c.why, Contains("of 1 RDMA device(s)"));
     check_remark(c, {"ib0", "/dev/infiniband/uverbs0", "Permission denied"});
@@ -127,7 +77,7 @@ TEST_CASE("the first real device with an active port, else the software device",
   }
   SECTION("no real device") {
     const scene here({});
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.device.name == "soft0");
     CHECK(c.device.provider == &fake::software_driver());
     CHECK_THAT(c.why, Contains("no RDMA device"));
@@ -166,7 +116,7 @@ TEST_CASE("ports", "[fake]") {
   two.ports[0].state = IBV_PORT_DOWN;
   two.ports[1].active_mtu = IBV_MTU_2048;
   const scene here({fake::infiniband("small0"), two});
-  const choice c = here.pick({.port = 2});
+  const device_choice c = here.pick({.port = 2});
   CHECK(c.device.name == "ib0");
   CHECK(c.port == 2);
   CHECK(c.mtu_bytes == 2048);
@@ -190,13 +140,13 @@ TEST_CASE("GID rows", "[fake]") {
   }
   SECTION("RoCE without IPv4: first RoCE v2 row, with a remark") {
     rows.resize(2);
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.gid_index == 1);
     check_remark(c, {"roce0", "row 1", "fe80::1", "RoCE v2", "IPv4 address"});
   }
   SECTION("RoCE v1 only") {
     rows.resize(1);
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.gid_index == 0);
     check_remark(c, {"RoCE v1"});
   }
@@ -211,7 +161,7 @@ TEST_CASE("GID rows", "[fake]") {
   SECTION("RoCE with IPv6 only: the row that is routed") {
     rows[2] = fake::row_of("2001:db8::7", IBV_GID_TYPE_ROCE_V1);
     rows[3] = fake::row_of("2001:db8::7", IBV_GID_TYPE_ROCE_V2);
-    const choice c = here.pick();
+    const device_choice c = here.pick();
     CHECK(c.gid_index == 3);
     check_remark(c, {"row 3", "2001:db8::7", "RoCE v2"});
   }
@@ -315,89 +265,6 @@ TEST_CASE("a device without datagrams, which all transports need, is passed over
   fake::real().devices[1].datagrams = false;
   CHECK(pick().device.name == "soft0");
   CHECK_THAT(pick().why, Contains("of 2 RDMA device(s)"));
-}
-
-TEST_CASE("InfiniBand, then routable RoCE, then other RoCE", "[fake]") {
-  auto local = fake::roce("roce0");
-  local.ports[0].gids.resize(2);
-  const scene here({local, fake::roce("roce1"), fake::infiniband("ib0"), fake::infiniband("ib1")});
-  CHECK(here.pick().device.name == "ib0");
-  auto& all = fake::real().devices;
-  all[2] = down(all[2]);
-  CHECK(here.pick().device.name == "ib1");
-  all[3] = down(all[3]);
-  CHECK(here.pick().device.name == "roce1");
-  CHECK_THAT(here.pick().why, Contains("routed address"));
-  all[1] = down(all[1]);
-  CHECK(here.pick().device.name == "roce0");
-  CHECK_THAT(here.pick().why, Contains("only RDMA device"));
-}
-
-TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn", "[fake]") {
-  const scene here(
-      {fake::infiniband("ib0"), fake::infiniband("ib1"), fake::infiniband("ib2"), fake::roce("roce0")});
-  auto& all = fake::real().devices;
-  const auto names = [&](int step) {
-    std::string taken;
-    for (int rank = 0; rank < 8; rank += step)
-      taken += choose({}, here.drivers, rank).device.name.substr(2) + " ";
-    return taken;
-  };
-  CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
-  CHECK_THAT(choose({}, here.drivers, 4).why,
-             Contains("ib2") && Contains("of 3 that suit alike") && Contains("local rank 4"));
-  SECTION("each adapter serves as many ranks, also where only every other local rank is on this NUMA node") {
-    all[2] = down(all[2]);
-    CHECK(names(1) == "0 1 1 0 0 1 1 0 ");
-    CHECK(names(2) == "0 1 0 1 ");
-  }
-  SECTION("what is slower is left alone") {
-    all[0].ports[0].speed = 16;  // FDR: 14 Gbit/s a lane
-    all[2].ports[0].width = 1;
-    CHECK(names(1) == "1 1 1 1 1 1 1 1 ");
-    CHECK_THAT(here.pick().why, Contains("ib1") && !Contains("local rank"));
-    // EDR on two lanes is slower than FDR on four, and the numbers of both in ibv_port_attr are greater.
-    all[1].ports[0].width = 16;
-    CHECK(names(2) == "0 0 0 0 ");
-    // Nothing is known of a rate that this version does not know.
-    all[0].ports[0].speed = all[1].ports[0].speed = all[2].ports[0].speed = 0;
-    CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
-  }
-  SECTION("so is another subnet, as far as it shows") {
-    all[0].ports[0].gids[0].gid.raw[7] ^= 1;
-    CHECK(names(1) == "0 0 0 0 0 0 0 0 ");
-    all[0].ports[0].gids[0].gid.raw[7] ^= 1;
-    all[1].ports[0].sm_lid = 7;
-    CHECK(names(2) == "0 2 0 2 ");
-  }
-  SECTION("RoCE") {
-    all.erase(all.begin(), all.begin() + 3);
-    all.push_back(fake::roce("roce1"));
-    CHECK(choose({}, here.drivers, 0).device.name == "roce0");
-    CHECK(choose({}, here.drivers, 1).device.name == "roce1");
-  }
-}
-
-TEST_CASE("a device counts as remote on another NUMA node than all cores of the thread") {
-  const test::scratch there;
-  cpu_set_t mine;
-  REQUIRE(sched_getaffinity(0, sizeof mine, &mine) == 0);
-  std::size_t own = 0;
-  while (!CPU_ISSET(own, &mine)) ++own;
-  std::size_t other = 0;
-  while (CPU_ISSET(other, &mine)) ++other;
-  there.write("devices/system/node/node0/cpulist", std::to_string(own) + "\n");
-  there.write("devices/system/node/node1/cpulist",
-              std::to_string(other) + "," + std::to_string(other) + "-" + std::to_string(other) + "\n");
-  const auto at = [&](const char* node) {
-    there.write("class/infiniband/ib0/device/numa_node", node);
-    return is_elsewhere("ib0", there.path.string());
-  };
-  CHECK(!at("0\n"));
-  CHECK(at("1\n"));
-  CHECK(!at("2\n"));
-  CHECK(!at("-1\n"));
-  CHECK(!is_elsewhere("ib1", there.path.string()));
 }
 
 TEST_CASE("MTU", "[fake]") {

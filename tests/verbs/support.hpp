@@ -44,7 +44,7 @@ bool stays_empty(verbs::completion_queue& queue, std::chrono::milliseconds quiet
 struct rig {
   rig();
 
-  verbs::choice choice;
+  verbs::device_choice choice;
   verbs::device device;
   verbs::local_port port;
   verbs::protection_domain domain;

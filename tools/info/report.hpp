@@ -76,7 +76,7 @@ struct report {
   std::vector<setting> settings;
   std::vector<stray> strays;
   std::string settings_problem;  ///< why the environment cannot be used; empty if it can
-  std::optional<chorale::verbs::choice> choice;
+  std::optional<chorale::verbs::device_choice> choice;
   std::string choice_problem;  ///< why nothing could be chosen
 };
 

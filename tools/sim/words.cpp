@@ -14,15 +14,15 @@ namespace seeing {
 namespace {
 
 using sim::activity;
+using sim::critical_path_part;
 using sim::duration;
-using sim::path_part;
 
 /// Number of ranks named with their parts of a share.
 constexpr std::size_t named_ranks = 3;
 
-const char* words_for(const path_part& part) {
-  if (part.is == path_part::kind::notice) return "until a waiting rank sees it";
-  if (part.is == path_part::kind::unknown) return "not recorded";
+const char* words_for(const critical_path_part& part) {
+  if (part.is == critical_path_part::kind::notice) return "until a waiting rank sees it";
+  if (part.is == critical_path_part::kind::unknown) return "not recorded";
   switch (part.of.what) {
     case activity::call:
       return "library, for each call";
@@ -65,12 +65,12 @@ const char* words_for(const path_part& part) {
   return "";
 }
 
-bool is_of_rank(const path_part& part) {
-  return part.is != path_part::kind::notice &&
-         !(part.is == path_part::kind::recorded && is_of_message(part.of.what));
+bool is_of_rank(const critical_path_part& part) {
+  return part.is != critical_path_part::kind::notice &&
+         !(part.is == critical_path_part::kind::recorded && is_of_message(part.of.what));
 }
 
-duration length(const path_part& part) {
+duration length(const critical_path_part& part) {
   return part.of.end - part.of.begin;
 }
 
@@ -132,10 +132,10 @@ std::vector<step> messages_of(const sim::critical_path& path) {
   std::vector<step> steps;
   bool goes_on = false;
   for (const auto& part : path.parts) {
-    if (part.is == path_part::kind::notice) {
+    if (part.is == critical_path_part::kind::notice) {
       if (goes_on) steps.back().end = part.of.end;
       goes_on = false;
-    } else if (part.is == path_part::kind::recorded && is_of_message(part.of.what)) {
+    } else if (part.is == critical_path_part::kind::recorded && is_of_message(part.of.what)) {
       const bool answer = part.of.what >= activity::answer_leave;
       if (!goes_on || steps.back().answer != answer || steps.back().last.message != part.of.message)
         steps.push_back({.answer = answer, .begin = part.of.begin});

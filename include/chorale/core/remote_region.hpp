@@ -6,7 +6,8 @@
 
 namespace chorale {
 
-/// Which peers access memory, or are accessed from it: all, those of this rank's place, or those of other places.
+/// Which peers access memory, or are accessed from it: all, those of this rank's place, or those of other
+/// places.
 enum class peer_set { all, near, far };
 
 /// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Regions are forwarded,

@@ -11,7 +11,7 @@
 namespace chorale::simulation {
 
 /// A part of a critical path: one record, or a part of it.
-struct path_part {
+struct critical_path_part {
   /// What is known about the part.
   enum class kind : std::uint8_t {
     recorded,  ///< activity `of.what`
@@ -25,8 +25,8 @@ struct path_part {
 
 /// The parts cover the window from its beginning to its end without a gap.
 struct critical_path {
-  window of;                     ///< the time that the parts cover
-  std::vector<path_part> parts;  ///< the earliest first
+  window of;                              ///< the time that the parts cover
+  std::vector<critical_path_part> parts;  ///< the earliest first
 };
 
 /// The program of a rank (thread 0), or one of its helpers.

@@ -86,7 +86,7 @@ class assembled {
 
   // The device.
   /// The chosen device and port, and the reason for the choice.
-  [[nodiscard]] const verbs::choice& chosen() const noexcept { return core().port().chosen(); }
+  [[nodiscard]] const verbs::device_choice& chosen() const noexcept { return core().port().chosen(); }
   /// The opened device.
   [[nodiscard]] const verbs::device& device() const noexcept { return core().port().device(); }
   /// The protection domain of its memory.

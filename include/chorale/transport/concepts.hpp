@@ -271,7 +271,7 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
 /// * `layout()`: the places of all ranks; the same on all of them, constant for the life of the transport.
 /// * `maps_within_place()`, if it maps memory: whether the ranks of this rank's place may map each other's
 ///   memory; the same on all of them. `map` may still fail.
-/// * `expose`, `offer`, `lend`, `keep`, if it has them, take a `peer_set` too: only these peers use the memory.
+/// * `expose`, `offer`, `lend`, `keep`, if it has them, take a `peer_set` too: who uses the memory.
 template <class Net>
 concept placed_transport = tunable_transport<Net> && requires(Net& net, const Net& seen) {
   { seen.layout() } -> std::same_as<const places&>;

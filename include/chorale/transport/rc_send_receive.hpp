@@ -8,7 +8,7 @@ namespace chorale::transport {
 
 struct rc_send_receive_kind {
   static constexpr const char* name = "rc_send_receive";
-  using mailbox = matched_mailbox;
+  using mailbox = send_receive_mailbox;
   static constexpr bool has_lanes = false;
 };
 extern template class one_rail<rc_send_receive_kind>;

@@ -13,7 +13,7 @@
 namespace chorale::verbs {
 
 /// The selection, checked against the device.
-struct choice {
+struct device_choice {
   device_info device;
   std::uint8_t port = 1;
   int gid_index = 0;
@@ -32,6 +32,7 @@ struct choice {
 /// software device. Port number, GID index, partition key and MTU are checked against the device.
 /// @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
 /// device offers and the remedy; a system error if a named device cannot be opened.
-choice choose(const config& settings, std::span<const driver* const> from = drivers(), int local_rank = 0);
+device_choice choose(const config& settings, std::span<const driver* const> from = drivers(),
+                     int local_rank = 0);
 
 }  // namespace chorale::verbs

@@ -47,7 +47,7 @@ class flag_guard {
 
 }  // namespace
 
-posted_messages::posted_messages(matched_mailbox& boxes, connections& links, rma_queue& memory,
+posted_messages::posted_messages(send_receive_mailbox& boxes, connections& links, rma_queue& memory,
                                  const config& settings)
     : boxes_(&boxes),
       links_(&links),
@@ -159,7 +159,8 @@ bool posted_messages::copy_long(int to, peer_messages& all, message<const std::b
   if (all.asking.now() == rendezvous_sender::state::cleared) {
     connection* c = links_->ready(to);
     if (c == nullptr || !links_->has_room(*c)) return false;
-    matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::copies, 0, all.asking.number()});
+    send_receive_mailbox::post_header(*links_, *c,
+                                      {send_receive_mailbox::kind::copies, 0, all.asking.number()});
     all.asking.copy();
   }
   if (!send_blocks(to, m)) return false;
@@ -188,7 +189,8 @@ bool posted_messages::write_long(int to, peer_messages& all, message<const std::
     m.done += part;
     all.ticket = c->posted;
   }
-  matched_mailbox::post_header(*links_, *c, {matched_mailbox::kind::placed, 0, all.asking.number()});
+  send_receive_mailbox::post_header(*links_, *c,
+                                    {send_receive_mailbox::kind::placed, 0, all.asking.number()});
   return true;
 }
 
@@ -198,9 +200,9 @@ void posted_messages::advance_receives(int from, peer_messages& all) {
     if (all.answering.now() != rendezvous_receiver::state::idle) {
       if (!take_placed(from, all, m)) return;
     } else if (!m.bytes.empty()) {
-      const matched_mailbox::unexpected* next = boxes_->oldest(from);
-      if (next == nullptr || !matched_mailbox::is_of(next->header, m.now)) return;
-      if (next->header.what == matched_mailbox::kind::message
+      const send_receive_mailbox::unexpected* next = boxes_->oldest(from);
+      if (next == nullptr || !send_receive_mailbox::is_of(next->header, m.now)) return;
+      if (next->header.what == send_receive_mailbox::kind::message
               ? is_long(m.bytes.size()) || !take_block(from, *next, m)
               : !answer(from, all, *next, m))
         return;
@@ -210,8 +212,9 @@ void posted_messages::advance_receives(int from, peer_messages& all) {
   }
 }
 
-bool posted_messages::take_block(int from, const matched_mailbox::unexpected& next, message<std::byte>& m) {
-  const std::size_t bytes = matched_mailbox::bytes_of(next.header);
+bool posted_messages::take_block(int from, const send_receive_mailbox::unexpected& next,
+                                 message<std::byte>& m) {
+  const std::size_t bytes = send_receive_mailbox::bytes_of(next.header);
   if (bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done)) return false;
   // Matching was charged with the first block.
   if (m.done == 0) clock::worked(host_work::match);
@@ -222,9 +225,9 @@ bool posted_messages::take_block(int from, const matched_mailbox::unexpected& ne
   return true;
 }
 
-bool posted_messages::answer(int from, peer_messages& all, const matched_mailbox::unexpected& next,
+bool posted_messages::answer(int from, peer_messages& all, const send_receive_mailbox::unexpected& next,
                              message<std::byte>& m) {
-  const matched_mailbox::request_body request = matched_mailbox::request_in(next);
+  const send_receive_mailbox::request_body request = send_receive_mailbox::request_in(next);
   if (request.bytes != m.bytes.size() || !is_long(m.bytes.size())) return false;
   connection* c = links_->ready(from);
   if (c == nullptr || !links_->has_room(*c)) return false;
@@ -254,8 +257,8 @@ bool posted_messages::answer(int from, peer_messages& all, const matched_mailbox
 }
 
 void posted_messages::send_clear(connection& c, peer_messages& all, const clear_to_send& answer) {
-  std::byte text[sizeof(matched_mailbox::message_header) + sizeof answer];
-  const matched_mailbox::message_header header{matched_mailbox::kind::clear, 0, 0};
+  std::byte text[sizeof(send_receive_mailbox::message_header) + sizeof answer];
+  const send_receive_mailbox::message_header header{send_receive_mailbox::kind::clear, 0, 0};
   std::memcpy(text, &header, sizeof header);
   std::memcpy(text + sizeof header, &answer, sizeof answer);
   ibv_sge source{reinterpret_cast<std::uintptr_t>(text), sizeof text, 0};
@@ -276,10 +279,10 @@ void posted_messages::send_clear(connection& c, peer_messages& all, const clear_
 
 void posted_messages::take_copies(int from, peer_messages& all, message<std::byte>& m) {
   while (m.done < m.bytes.size()) {
-    const matched_mailbox::unexpected* next = boxes_->oldest(from);
+    const send_receive_mailbox::unexpected* next = boxes_->oldest(from);
     if (next == nullptr) return;
-    if (next->header.what != matched_mailbox::kind::message || !matched_mailbox::is_of(next->header, m.now) ||
-        !take_block(from, *next, m))
+    if (next->header.what != send_receive_mailbox::kind::message ||
+        !send_receive_mailbox::is_of(next->header, m.now) || !take_block(from, *next, m))
       return links_->break_off(links_->get(from), "it sent something else than the blocks of a message");
   }
   all.answering.place();
@@ -304,19 +307,19 @@ void posted_messages::judge(int from, call_id now) {
   if (all == nullptr || all->receives.waiting.empty() ||
       all->answering.now() != rendezvous_receiver::state::idle)
     return;
-  const matched_mailbox::unexpected* next = boxes_->oldest(from);
+  const send_receive_mailbox::unexpected* next = boxes_->oldest(from);
   if (next == nullptr) return;
   const auto& m = all->receives.waiting.front();
-  if (!matched_mailbox::is_of(next->header, m.now))
+  if (!send_receive_mailbox::is_of(next->header, m.now))
     return links_->owner().inquiry().mismatch(from, now, next->header.call);
   const int rank = links_->owner().rank();
-  if (next->header.what == matched_mailbox::kind::request) {
-    const std::size_t bytes = matched_mailbox::request_in(*next).bytes;
+  if (next->header.what == send_receive_mailbox::kind::request) {
+    const std::size_t bytes = send_receive_mailbox::request_in(*next).bytes;
     if (bytes != m.bytes.size() || !is_long(m.bytes.size()))
       throw_unequal_sizes(now.what, rank, m.bytes.size(), from, bytes);
     return;
   }
-  const std::size_t bytes = matched_mailbox::bytes_of(next->header);
+  const std::size_t bytes = send_receive_mailbox::bytes_of(next->header);
   if (is_long(m.bytes.size()) || bytes != std::min(boxes_->block_bytes(), m.bytes.size() - m.done))
     throw_unequal_sizes(now.what, rank, m.bytes.size(), from, m.done + bytes);
 }

@@ -10,8 +10,8 @@
 #include <span>
 #include <vector>
 
-#include <chorale/transport/connections/matched_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
+#include <chorale/transport/connections/send_receive_mailbox.hpp>
 #include <chorale/transport/memory/per_peer.hpp>
 
 #include "rendezvous.hpp"
@@ -27,7 +27,7 @@ class serial_channel;
 class posted_messages {
  public:
   /// All arguments must outlive this.
-  posted_messages(matched_mailbox& boxes, connections& links, rma_queue& memory, const config& settings);
+  posted_messages(send_receive_mailbox& boxes, connections& links, rma_queue& memory, const config& settings);
   ~posted_messages();
 
   /// Whether a message of `bytes` is long.
@@ -43,7 +43,7 @@ class posted_messages {
   /// Call it if a posted receive is awaited and nothing progresses. @throws error errc::mismatch if what has
   /// arrived from that rank is not what is awaited.
   void judge(int from, call_id now);
-  [[nodiscard]] matched_mailbox::message_statistics statistics() const noexcept { return statistics_; }
+  [[nodiscard]] send_receive_mailbox::message_statistics statistics() const noexcept { return statistics_; }
 
   // Events from the mailbox and the endpoint. They @return a description of a protocol error, or null.
   [[nodiscard]] const char* on_clear(int from, const clear_to_send& answer);
@@ -107,15 +107,16 @@ class posted_messages {
   [[nodiscard]] bool copy_long(int to, peer_messages& all, message<const std::byte>& m);
   [[nodiscard]] bool write_long(int to, peer_messages& all, message<const std::byte>& m);
   void advance_receives(int from, peer_messages& all);
-  [[nodiscard]] bool take_block(int from, const matched_mailbox::unexpected& next, message<std::byte>& m);
-  [[nodiscard]] bool answer(int from, peer_messages& all, const matched_mailbox::unexpected& next,
+  [[nodiscard]] bool take_block(int from, const send_receive_mailbox::unexpected& next,
+                                message<std::byte>& m);
+  [[nodiscard]] bool answer(int from, peer_messages& all, const send_receive_mailbox::unexpected& next,
                             message<std::byte>& m);
   /// Takes what has come of a message whose sender has said that it comes in blocks.
   void take_copies(int from, peer_messages& all, message<std::byte>& m);
   [[nodiscard]] bool take_placed(int from, peer_messages& all, message<std::byte>& m);
   void send_clear(connection& c, peer_messages& all, const clear_to_send& answer);
 
-  matched_mailbox* boxes_;
+  send_receive_mailbox* boxes_;
   connections* links_;
   rma_queue* memory_;
   std::size_t eager_bytes_;
@@ -123,7 +124,7 @@ class posted_messages {
   std::vector<int> active_;
   bool advancing_ = false;
   std::unique_ptr<serial_channel> serial_;
-  matched_mailbox::message_statistics statistics_;
+  send_receive_mailbox::message_statistics statistics_;
 };
 
 }  // namespace chorale::transport

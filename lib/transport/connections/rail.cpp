@@ -4,6 +4,6 @@
 namespace chorale::transport {
 
 template class rail<rdma_mailbox>;
-template class rail<matched_mailbox>;
+template class rail<send_receive_mailbox>;
 
 }  // namespace chorale::transport

@@ -42,7 +42,7 @@ std::uint64_t memory_server::operate(std::uint64_t address, atomic_operation wha
 }
 
 bool memory_server::on_put(stream& from, const put_body& b, std::span<const std::byte> payload,
-                           const event_time& now) {
+                           const lazy_time& now) {
   if (payload.empty()) return true;
   if (const auto why = exposed_.check(b.key, b.address, payload.size(), true)) {
     refuse(from, refusal(b.address, payload.size(), b.key, 0, *why), now);
@@ -52,7 +52,7 @@ bool memory_server::on_put(stream& from, const put_body& b, std::span<const std:
   return true;
 }
 
-void memory_server::on_read(stream& from, const read_body& b, const event_time& now) {
+void memory_server::on_read(stream& from, const read_body& b, const lazy_time& now) {
   auto& replies = replies_.get(from.peer());
   if (replies.size() >= most_replies)
     return refuse(from, refusal(b.address, b.bytes, b.key, b.ticket, refusal_reason::too_many), now);
@@ -60,7 +60,7 @@ void memory_server::on_read(stream& from, const read_body& b, const event_time& 
   send_replies(from, now);
 }
 
-void memory_server::on_atomic(stream& from, const atomic_body& b, const event_time& now) {
+void memory_server::on_atomic(stream& from, const atomic_body& b, const lazy_time& now) {
   auto& replies = replies_.get(from.peer());
   auto why = exposed_.check(b.key, b.address, word_bytes, true);
   if (!why && b.address % word_bytes != 0) why = refusal_reason::alignment;
@@ -71,7 +71,7 @@ void memory_server::on_atomic(stream& from, const atomic_body& b, const event_ti
   send_replies(from, now);
 }
 
-void memory_server::refuse(stream& to, const refusal_body& b, const event_time& now) {
+void memory_server::refuse(stream& to, const refusal_body& b, const lazy_time& now) {
   ++counts_->refused;
   if (b.ticket == 0) to.note_refusal();
   auto& replies = replies_.get(to.peer());
@@ -80,7 +80,7 @@ void memory_server::refuse(stream& to, const refusal_body& b, const event_time& 
   send_replies(to, now);
 }
 
-void memory_server::send_replies(stream& to, const event_time& now) {
+void memory_server::send_replies(stream& to, const lazy_time& now) {
   auto& replies = replies_.get(to.peer());
   while (!replies.empty()) {
     if (!to.has_room()) return to.lag();

@@ -28,15 +28,15 @@ class memory_server {
   [[nodiscard]] const exposures& exposed() const noexcept { return exposed_; }
 
   /// False if it is refused.
-  bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, const event_time& now);
-  void on_read(stream& from, const read_body& b, const event_time& now);
-  void on_atomic(stream& from, const atomic_body& b, const event_time& now);
+  bool on_put(stream& from, const put_body& b, std::span<const std::byte> payload, const lazy_time& now);
+  void on_read(stream& from, const read_body& b, const lazy_time& now);
+  void on_atomic(stream& from, const atomic_body& b, const lazy_time& now);
   [[nodiscard]] bool owes_replies(int peer) const noexcept {
     const queue* const due = replies_.find(peer);
     return due != nullptr && !due->empty();
   }
   /// Sends as many replies as there is room for.
-  void send_replies(stream& to, const event_time& now);
+  void send_replies(stream& to, const lazy_time& now);
   /// An atomic operation on this rank's memory, atomic with respect to those of peers. Returns the old value.
   static std::uint64_t operate(std::uint64_t address, atomic_operation what, std::uint64_t first,
                                std::uint64_t second) noexcept;
@@ -48,7 +48,7 @@ class memory_server {
     std::uint64_t sent = 0;  ///< bytes of a read sent so far
   };
   using queue = std::deque<due_reply>;
-  void refuse(stream& to, const refusal_body& b, const event_time& now);
+  void refuse(stream& to, const refusal_body& b, const lazy_time& now);
 
   exposures exposed_;
   std::size_t room_;

@@ -58,7 +58,7 @@ bool stream::send_signal(std::uint64_t word, clock::time_point now) {
   return true;
 }
 
-void stream::acknowledged(sequence upto, std::uint32_t released, bool refused, const event_time& now) {
+void stream::acknowledged(sequence upto, std::uint32_t released, bool refused, const lazy_time& now) {
   const std::uint32_t count = out_.acknowledge(upto);
   if (count != 0) {
     if (pace_.is_timed(upto)) pace_.sample(now);
@@ -81,7 +81,7 @@ report_body stream::state() const noexcept {
   return b;
 }
 
-void stream::take_state(const report_body& b, const event_time& now) {
+void stream::take_state(const report_body& b, const lazy_time& now) {
   acknowledged(b.acknowledged, b.released, b.refused != 0, now);
   if (b.signal == signal_out_.word) signal_out_.confirmed = true;
 }
@@ -94,7 +94,7 @@ void stream::report(resend what, bool solicited, std::uint64_t& counter) {
   ++counter;
 }
 
-void stream::on_report(const report_body& b, const event_time& when) {
+void stream::on_report(const report_body& b, const lazy_time& when) {
   take_state(b, when);
   const auto wanted = static_cast<resend>(b.wanted);
   if (wanted != resend::holes && wanted != resend::everything) return;

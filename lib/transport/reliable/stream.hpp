@@ -14,7 +14,7 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
-#include "event_time.hpp"
+#include "lazy_time.hpp"
 #include "message_credits.hpp"
 #include "pacing.hpp"
 #include "packet.hpp"
@@ -32,9 +32,9 @@ class stream;
 class packet_sink {
  public:
   /// The next packet of the stream, in order. False if there is no room for it now: the stream keeps it.
-  virtual bool deliver(stream& from, const packet& p, const event_time& now) = 0;
+  virtual bool deliver(stream& from, const packet& p, const lazy_time& now) = 0;
   /// Packets of this rank have reached the peer: there may be room for more.
-  virtual void on_arrival(stream& to, const event_time& now) = 0;
+  virtual void on_arrival(stream& to, const lazy_time& now) = 0;
 
  protected:
   ~packet_sink() = default;
@@ -88,15 +88,15 @@ class stream {
   [[nodiscard]] bool is_confirmed() const noexcept { return is_drained() && signal_out_.confirmed; }
 
   // Arrivals.
-  void on_packet(std::span<const std::byte> bytes, const packet& p, const event_time& now);
-  void on_signal(const signal_body& b, const event_time& now);
-  void on_report(const report_body& b, const event_time& when);
+  void on_packet(std::span<const std::byte> bytes, const packet& p, const lazy_time& now);
+  void on_signal(const signal_body& b, const lazy_time& now);
+  void on_report(const report_body& b, const lazy_time& when);
   void on_question(const question_body& b);
   /// Handles the peer's report, ignoring any retransmission request in it.
-  void take_state(const report_body& b, const event_time& now);
+  void take_state(const report_body& b, const lazy_time& now);
   /// True if the next packet has arrived but could not be delivered for lack of room.
   [[nodiscard]] bool has_kept() const noexcept { return in_.has_kept(); }
-  void deliver_kept(const event_time& now);
+  void deliver_kept(const lazy_time& now);
   /// The newest valid signal of the peer.
   [[nodiscard]] std::uint64_t signal() noexcept { return signals_in_.current(in_.expected()); }
 
@@ -125,8 +125,8 @@ class stream {
  private:
   bool transmit(sequence number, bool first_time, clock::time_point now);
   bool transmit_signal(const sent_signal& s);
-  void acknowledged(sequence upto, std::uint32_t released, bool refused, const event_time& now);
-  bool deliver(std::span<const std::byte> bytes, const event_time& now);
+  void acknowledged(sequence upto, std::uint32_t released, bool refused, const lazy_time& now);
+  bool deliver(std::span<const std::byte> bytes, const lazy_time& now);
   void report(resend what, bool solicited, std::uint64_t& counter);
   void ask();
 

@@ -10,7 +10,7 @@ constexpr int overtakers = 3;
 
 }  // namespace
 
-void stream::on_signal(const signal_body& b, const event_time& now) {
+void stream::on_signal(const signal_body& b, const lazy_time& now) {
   acknowledged(b.acknowledged, b.released, b.refused != 0, now);
   signals_in_.take(b.word, b.after, in_.expected());
 }
@@ -21,7 +21,7 @@ void stream::on_question(const question_body& b) {
          behind ? all_->counts.resend_requests : all_->counts.answers);
 }
 
-void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const event_time& now) {
+void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const lazy_time& now) {
   using verdict = receive_window::verdict;
   stream_statistics& counts = all_->counts;
   if (in_.judge(p.header.number) == verdict::beyond) {
@@ -63,7 +63,7 @@ void stream::on_packet(std::span<const std::byte> bytes, const packet& p, const 
            counts.acknowledgements);
 }
 
-void stream::deliver_kept(const event_time& now) {
+void stream::deliver_kept(const lazy_time& now) {
   for (auto* k = in_.kept_one(); k != nullptr; k = in_.kept_one()) {
     if (!deliver(k->span(), now)) return;
     in_.drop_kept();
@@ -71,7 +71,7 @@ void stream::deliver_kept(const event_time& now) {
   }
 }
 
-bool stream::deliver(std::span<const std::byte> bytes, const event_time& now) {
+bool stream::deliver(std::span<const std::byte> bytes, const lazy_time& now) {
   const auto p = read_packet(bytes);
   return !p || all_->sink.deliver(*this, *p, now);
 }

@@ -49,7 +49,7 @@ stream& stream_table::make(int peer) {
 }
 
 void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body,
-                               const event_time& now) {
+                               const lazy_time& now) {
   stream& s = at(from);
   switch (static_cast<stream_kind>(kind)) {
     case stream_kind::packet:
@@ -68,13 +68,13 @@ void stream_table::on_datagram(int from, std::uint16_t kind, std::span<const std
   all_.port.refuse();
 }
 
-void stream_table::on_farewell(int from, std::span<const std::byte> body, const event_time& now) {
+void stream_table::on_farewell(int from, std::span<const std::byte> body, const lazy_time& now) {
   const auto b = parse<report_body>(body);
   stream* const s = streams_.find(from);
   if (b && s != nullptr) s->take_state(*b, now);
 }
 
-bool stream_table::deliver(stream& from, const packet& p, const event_time& now) {
+bool stream_table::deliver(stream& from, const packet& p, const lazy_time& now) {
   const int peer = from.peer();
   const auto type = static_cast<packet_type>(p.header.type);
   switch (type) {
@@ -122,7 +122,7 @@ bool stream_table::deliver(stream& from, const packet& p, const event_time& now)
   return true;
 }
 
-void stream_table::on_arrival(stream& to, const event_time& now) {
+void stream_table::on_arrival(stream& to, const lazy_time& now) {
   client_.on_arrival(to);
   if (server_.owes_replies(to.peer())) server_.send_replies(to, now);
 }

@@ -49,9 +49,9 @@ class stream_table final : packet_sink {
 
   // Input.
   /// Handles a datagram of a `stream_kind` from another rank.
-  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, const event_time& now);
+  void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body, const lazy_time& now);
   /// Handles a leaving rank's report of what it has received from this one.
-  void on_farewell(int from, std::span<const std::byte> body, const event_time& now);
+  void on_farewell(int from, std::span<const std::byte> body, const lazy_time& now);
 
   // Mailbox.
   [[nodiscard]] bool may_send(int to) const noexcept {
@@ -168,8 +168,8 @@ class stream_table final : packet_sink {
   finding take_message(int from, call_id call, std::span<const std::byte>& message);
   finding take_signal(int from, call_id call, std::uint64_t seen);
   finding take_notice(int from, call_id call);
-  bool deliver(stream& from, const packet& p, const event_time& now) override;
-  void on_arrival(stream& to, const event_time& now) override;
+  bool deliver(stream& from, const packet& p, const lazy_time& now) override;
+  void on_arrival(stream& to, const lazy_time& now) override;
   /// Makes the stream if there is none.
   [[nodiscard]] stream& at(int peer) {
     stream* const s = streams_.find(peer);

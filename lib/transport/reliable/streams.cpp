@@ -172,7 +172,7 @@ bool streams::try_drain(int peer) {
 
 void streams::on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body) {
   if (from == rank_) return owner_->channel().refuse();
-  table_->on_datagram(from, kind, body, event_time{&clock::now});
+  table_->on_datagram(from, kind, body, lazy_time{&clock::now});
 }
 
 void streams::progress() {

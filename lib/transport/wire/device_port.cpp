@@ -10,7 +10,8 @@
 namespace chorale::transport {
 namespace {
 
-verbs::local_port port_of(const verbs::device& device, const verbs::choice& chosen, const config& settings) {
+verbs::local_port port_of(const verbs::device& device, const verbs::device_choice& chosen,
+                          const config& settings) {
   auto port = verbs::query_local_port(device, chosen.port, chosen.gid_index, settings.service_level,
                                       chosen.pkey_index);
   port.traffic_class = settings.traffic_class;
@@ -32,7 +33,7 @@ bool is_active(const opened_device& opened, std::uint8_t port) {
 
 struct device_port::selected {
   static selected by(const config& settings, int local_rank);
-  verbs::choice chosen;
+  verbs::device_choice chosen;
   std::shared_ptr<const opened_device> opened;
 };
 

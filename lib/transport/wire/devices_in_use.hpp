@@ -30,7 +30,7 @@ struct port_request {
 
 struct kept_choice {
   port_request by;
-  verbs::choice chosen;
+  verbs::device_choice chosen;
   std::weak_ptr<const opened_device> opened;
 };
 

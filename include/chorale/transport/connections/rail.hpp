@@ -11,15 +11,15 @@
 #include <utility>
 
 #include <chorale/transport/connections/connections.hpp>
-#include <chorale/transport/connections/matched_mailbox.hpp>
 #include <chorale/transport/connections/near_atomics.hpp>
 #include <chorale/transport/connections/rdma_mailbox.hpp>
 #include <chorale/transport/connections/rma_queue.hpp>
+#include <chorale/transport/connections/send_receive_mailbox.hpp>
 
 namespace chorale::transport {
 
 /// Connections over one device port with a mailbox and one-sided operations. A transport has one rail, or one
-/// for each of several ports. `Mailbox`: `rdma_mailbox` or `matched_mailbox`. One thread at a time.
+/// for each of several ports. `Mailbox`: `rdma_mailbox` or `send_receive_mailbox`. One thread at a time.
 ///
 /// A transport with several rails calls `settle()` on all before it closes any, since otherwise a farewell on
 /// one rail could overtake data on another. There is no ordering between rails.
@@ -123,6 +123,6 @@ class rail final : private connection_user {
 };
 
 extern template class rail<rdma_mailbox>;
-extern template class rail<matched_mailbox>;
+extern template class rail<send_receive_mailbox>;
 
 }  // namespace chorale::transport

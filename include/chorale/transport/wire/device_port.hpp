@@ -51,7 +51,7 @@ class device_port {
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
 
   /// How the device was chosen; empty if it was already open.
-  [[nodiscard]] const verbs::choice& chosen() const noexcept { return chosen_; }
+  [[nodiscard]] const verbs::device_choice& chosen() const noexcept { return chosen_; }
   /// Replaces the reason for the choice, or adds a remark to it.
   void explain_choice(std::string why) { chosen_.why = std::move(why); }
   void add_remark(std::string remark) { chosen_.remarks.push_back(std::move(remark)); }
@@ -85,7 +85,7 @@ class device_port {
   struct selected;
   device_port(selected by, const config& settings);
 
-  verbs::choice chosen_;
+  verbs::device_choice chosen_;
   std::shared_ptr<const opened_device> opened_;
   verbs::local_port local_;
   verbs::local_port datagrams_;

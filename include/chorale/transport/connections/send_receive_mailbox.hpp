@@ -41,7 +41,7 @@ class posted_messages;
 /// thread at a time.
 ///
 /// `try_...` return false while they have to wait. @throws error errc::mismatch, errc::peer_lost.
-class matched_mailbox {
+class send_receive_mailbox {
  public:
   enum class kind : std::uint32_t {
     message = 1,
@@ -86,8 +86,8 @@ class matched_mailbox {
   };
 
   /// Settings: `send_receive_...`, `blocks`. `links` and `memory` must outlive this.
-  matched_mailbox(connections& links, rma_queue& memory, const config& settings);
-  ~matched_mailbox();
+  send_receive_mailbox(connections& links, rma_queue& memory, const config& settings);
+  ~send_receive_mailbox();
 
   /// What it requires of connections.
   static connection_options needs(bool copies, const config& settings, int ranks) noexcept;
@@ -190,7 +190,7 @@ class matched_mailbox {
   std::unique_ptr<eager_ring> ring_;  ///< null if messages use receives
 };
 
-inline bool matched_mailbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
+inline bool send_receive_mailbox::try_receive(int from, call_id now, std::span<const std::byte>& message) {
   sender* s = senders_.find(from);
   if (s == nullptr || s->arrived == s->account.received || posts_) [[unlikely]] {
     s = look_for_message(from, now);

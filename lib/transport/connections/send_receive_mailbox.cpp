@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/transport/connections/matched_mailbox.hpp>
+#include <chorale/transport/connections/send_receive_mailbox.hpp>
 
 #include "eager_ring.hpp"
 #include "posted_messages.hpp"
@@ -26,13 +26,13 @@ constexpr std::uint32_t inline_wanted = 128;
 /// Payload of a block: large enough for every message that is not long, or such a message takes several
 /// blocks.
 std::size_t payload_bytes(const config& settings) noexcept {
-  const std::size_t room = settings.send_receive_block_bytes - sizeof(matched_mailbox::message_header);
+  const std::size_t room = settings.send_receive_block_bytes - sizeof(send_receive_mailbox::message_header);
   return settings.send_receive_long == long_send_policy::copy
              ? room
              : std::min(room, settings.send_receive_eager_bytes);
 }
 eager_ring ring_of(const config& settings) noexcept {
-  return {payload_bytes(settings) + sizeof(matched_mailbox::message_header), settings.least_blocks()};
+  return {payload_bytes(settings) + sizeof(send_receive_mailbox::message_header), settings.least_blocks()};
 }
 /// Distance of staging blocks: payloads begin on a 16-byte boundary, and blocks have separate cache lines.
 std::size_t stride(const config& settings) noexcept {
@@ -43,7 +43,7 @@ std::size_t stride(const config& settings) noexcept {
 
 }  // namespace
 
-matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const config& settings)
+send_receive_mailbox::send_receive_mailbox(connections& links, rma_queue& memory, const config& settings)
     : links_(&links),
       payload_bytes_(transport::payload_bytes(settings)),
       stride_(stride(settings)),
@@ -55,9 +55,9 @@ matched_mailbox::matched_mailbox(connections& links, rma_queue& memory, const co
     ring_ = std::make_unique<eager_ring>(ring_of(settings));
 }
 
-matched_mailbox::~matched_mailbox() = default;
+send_receive_mailbox::~send_receive_mailbox() = default;
 
-connection_options matched_mailbox::needs(bool, const config& settings, int ranks) noexcept {
+connection_options send_receive_mailbox::needs(bool, const config& settings, int ranks) noexcept {
   const bool by_write = settings.send_receive_eager == eager_policy::rdma_write;
   const auto receives =
       static_cast<std::uint64_t>(ranks - 1) * ((by_write ? 0 : settings.least_blocks()) + other_receives);
@@ -72,13 +72,13 @@ connection_options matched_mailbox::needs(bool, const config& settings, int rank
           .inline_bytes = inline_wanted};
 }
 
-matched_mailbox::sender* matched_mailbox::ready(int peer) {
+send_receive_mailbox::sender* send_receive_mailbox::ready(int peer) {
   sender* s = senders_.find(peer);
   if (s != nullptr && s->account.link->ready) return s;
   return links_->connect(peer) ? &known(peer) : nullptr;
 }
 
-bool matched_mailbox::try_signal(int to, call_id now) {
+bool send_receive_mailbox::try_signal(int to, call_id now) {
   sender* s = ready(to);
   if (s == nullptr || !links_->has_room(*s->account.link)) return false;
   const message_header header{kind::signal, static_cast<std::uint32_t>(now.number), signal_word(now)};
@@ -90,7 +90,7 @@ bool matched_mailbox::try_signal(int to, call_id now) {
   return true;
 }
 
-void matched_mailbox::post_header(connections& links, connection& c, const message_header& header) {
+void send_receive_mailbox::post_header(connections& links, connection& c, const message_header& header) {
   ibv_sge source{reinterpret_cast<std::uintptr_t>(&header), sizeof header, 0};
   ibv_send_wr request{};
   request.sg_list = &source;
@@ -100,7 +100,7 @@ void matched_mailbox::post_header(connections& links, connection& c, const messa
   links.post(c, request);
 }
 
-bool matched_mailbox::try_signalled(int from, call_id now) {
+bool send_receive_mailbox::try_signalled(int from, call_id now) {
   const sender* s = senders_.find(from);
   const std::uint64_t wanted = signal_word(now);
   const auto seen = [&]() -> std::uint64_t {
@@ -123,25 +123,25 @@ bool matched_mailbox::try_signalled(int from, call_id now) {
   return false;
 }
 
-void matched_mailbox::reject(int to, std::size_t bytes) const {
+void send_receive_mailbox::reject(int to, std::size_t bytes) const {
   throw error(errc::invalid_argument,
               fmt::format("send of {} bytes to rank {}: a block takes {}", bytes, to, payload_bytes_));
 }
 
-bool matched_mailbox::has_posted_sends(int to) {
+bool send_receive_mailbox::has_posted_sends(int to) {
   if (!posted_->has_sends(to)) return false;
   advance();
   return posted_->has_sends(to);
 }
 
-bool matched_mailbox::send_request(int to, call_id now, const request_body& request) {
+bool send_receive_mailbox::send_request(int to, call_id now, const request_body& request) {
   return send_in_block(to,
                        {kind::request, static_cast<std::uint32_t>(now.number),
                         std::uint64_t{now.signature} << 32 | sizeof request},
                        detail::bytes_of(request));
 }
 
-bool matched_mailbox::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {
+bool send_receive_mailbox::send_in_block(int to, message_header header, std::span<const std::byte> bytes) {
   sender* s = ready(to);
   if (s == nullptr) return false;
   connection& c = *s->account.link;
@@ -169,7 +169,7 @@ bool matched_mailbox::send_in_block(int to, message_header header, std::span<con
   return true;
 }
 
-matched_mailbox::sender* matched_mailbox::look_for_message(int from, call_id now) {
+send_receive_mailbox::sender* send_receive_mailbox::look_for_message(int from, call_id now) {
   if (oldest(from) == nullptr) links_->reap();
   if (posts_) {
     advance();
@@ -179,49 +179,49 @@ matched_mailbox::sender* matched_mailbox::look_for_message(int from, call_id now
   return oldest(from) == nullptr ? nullptr : senders_.find(from);
 }
 
-void matched_mailbox::check_mismatch(int from, call_id now, const unexpected& next) const {
+void send_receive_mailbox::check_mismatch(int from, call_id now, const unexpected& next) const {
   if (!is_of(next.header, now)) return links_->owner().inquiry().mismatch(from, now, next.header.call);
   throw_unequal_sizes(now.what, links_->owner().rank(), payload_bytes_, from, request_in(next).bytes);
 }
 
-const matched_mailbox::unexpected* matched_mailbox::oldest(int from) {
+const send_receive_mailbox::unexpected* send_receive_mailbox::oldest(int from) {
   sender* s = senders_.find(from);
   if (ring_ && s != nullptr) look_into_ring(*s);
   return s == nullptr || s->arrived == s->account.received ? nullptr
                                                            : &s->places[s->account.received % blocks_];
 }
 
-matched_mailbox::request_body matched_mailbox::request_in(const unexpected& message) noexcept {
+send_receive_mailbox::request_body send_receive_mailbox::request_in(const unexpected& message) noexcept {
   request_body body;
   std::memcpy(&body, message.payload, sizeof body);
   return body;
 }
 
-posted_message matched_mailbox::post_send(int to, call_id now, std::span<const std::byte> bytes) {
+posted_message send_receive_mailbox::post_send(int to, call_id now, std::span<const std::byte> bytes) {
   const auto posted = posted_->send(to, now, bytes);
   posts_ = posted_->is_active();
   return posted;
 }
 
-posted_message matched_mailbox::post_receive(int from, call_id now, std::span<std::byte> into) {
+posted_message send_receive_mailbox::post_receive(int from, call_id now, std::span<std::byte> into) {
   const auto posted = posted_->receive(from, now, into);
   posts_ = posted_->is_active();
   return posted;
 }
 
-void matched_mailbox::advance() {
+void send_receive_mailbox::advance() {
   posted_->advance();
   posts_ = posted_->is_active();
 }
 
-bool matched_mailbox::try_sent(int to, call_id) {
+bool send_receive_mailbox::try_sent(int to, call_id) {
   if (!posted_->has_sends(to)) return true;
   links_->reap();
   advance();
   return !posted_->has_sends(to);
 }
 
-bool matched_mailbox::try_received(int from, call_id now) {
+bool send_receive_mailbox::try_received(int from, call_id now) {
   if (!posted_->has_receives(from)) return true;
   links_->reap();
   advance();
@@ -230,18 +230,18 @@ bool matched_mailbox::try_received(int from, call_id now) {
   return false;
 }
 
-bool matched_mailbox::is_over(const posted_message& message) const noexcept {
+bool send_receive_mailbox::is_over(const posted_message& message) const noexcept {
   return posted_->is_over(message);
 }
 
-matched_mailbox::message_statistics matched_mailbox::statistics() const noexcept {
+send_receive_mailbox::message_statistics send_receive_mailbox::statistics() const noexcept {
   auto all = posted_->statistics();
   senders_.each([&](const sender& s) { all.blocks += s.account.sent; });
   all.blocks -= all.requests;
   return all;
 }
 
-void matched_mailbox::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
+void send_receive_mailbox::on_message(connection& from, std::uint64_t index, const ibv_wc& wc) {
   message_header header{};
   const std::byte* text = links_->common_lane().receives.block(index);
   const std::size_t body = wc.byte_len - sizeof header;
@@ -252,8 +252,8 @@ void matched_mailbox::on_message(connection& from, std::uint64_t index, const ib
   links_->common_lane().receives.post(index);
 }
 
-const char* matched_mailbox::take(connection& from, const message_header& header,
-                                  std::span<const std::byte> body) {
+const char* send_receive_mailbox::take(connection& from, const message_header& header,
+                                       std::span<const std::byte> body) {
   if (!ring_ && header.what == kind::signal) {
     std::byte* place = from.words + mailbox_layout::signal_offset;
     if (reached(header.word, load_acquire(place))) std::memcpy(place, &header.word, sizeof header.word);
@@ -272,12 +272,12 @@ const char* matched_mailbox::take(connection& from, const message_header& header
   return "it sent something that is no message";
 }
 
-bool matched_mailbox::is_kept(const message_header& header, std::size_t body) noexcept {
+bool send_receive_mailbox::is_kept(const message_header& header, std::size_t body) noexcept {
   if (body != bytes_of(header)) return false;
   return header.what == kind::message || (header.what == kind::request && body == sizeof(request_body));
 }
 
-void matched_mailbox::look_into_ring(sender& from) {
+void send_receive_mailbox::look_into_ring(sender& from) {
   while (from.arrived - from.account.released < blocks_) {
     const std::byte* inbox = from.account.link->inbox.data;
     if (inbox == nullptr) return;
@@ -294,8 +294,8 @@ void matched_mailbox::look_into_ring(sender& from) {
   }
 }
 
-void matched_mailbox::keep(sender& from, std::uint64_t index, const message_header& header,
-                           std::size_t bytes) {
+void send_receive_mailbox::keep(sender& from, std::uint64_t index, const message_header& header,
+                                std::size_t bytes) {
   auto& receives = links_->common_lane().receives;
   if (from.arrived - from.account.released >= blocks_) {
     links_->break_off(*from.account.link, "it sent more messages than it may before they are given back");
@@ -318,7 +318,7 @@ void matched_mailbox::keep(sender& from, std::uint64_t index, const message_head
   receives.post(index);
 }
 
-void matched_mailbox::release(sender* from) noexcept {
+void send_receive_mailbox::release(sender* from) noexcept {
   if (ring_) return credits_.release(from->account);
   unexpected& done = from->places[from->account.released % blocks_];
   if (done.copy) {
@@ -334,7 +334,7 @@ void matched_mailbox::release(sender* from) noexcept {
   credits_.release(from->account);
 }
 
-void matched_mailbox::on_written(connection& from, std::uint32_t count) {
+void send_receive_mailbox::on_written(connection& from, std::uint32_t count) {
   const sender& s = known(from.peer);
   const std::uint64_t ahead =
       (count - static_cast<std::uint32_t>(s.arrived + 1)) & ~connections::written_mark;
@@ -343,26 +343,26 @@ void matched_mailbox::on_written(connection& from, std::uint32_t count) {
   ring_->show(from.inbox.data, s.arrived + ahead);
 }
 
-void matched_mailbox::on_progress() {
+void send_receive_mailbox::on_progress() {
   credits_.on_progress();
   if (serial_channel* serial = posted_->serial()) serial->on_progress();
   if (posts_) advance();
 }
 
-void matched_mailbox::withdraw() noexcept {
+void send_receive_mailbox::withdraw() noexcept {
   posted_->withdraw();
   posts_ = false;
 }
 
-void matched_mailbox::settle() noexcept {
+void send_receive_mailbox::settle() noexcept {
   if (serial_channel* serial = posted_->serial()) serial->settle();
 }
 
-void matched_mailbox::close() noexcept {
+void send_receive_mailbox::close() noexcept {
   if (serial_channel* serial = posted_->serial()) serial->close();
 }
 
-void matched_mailbox::on_closed(connection& c) noexcept {
+void send_receive_mailbox::on_closed(connection& c) noexcept {
   posted_->on_closed(c.peer);
   sender* s = senders_.find(c.peer);
   if (s == nullptr) return;
@@ -370,14 +370,14 @@ void matched_mailbox::on_closed(connection& c) noexcept {
   links_->common_lane().pool.give_back(std::exchange(s->staging, {}));
 }
 
-void matched_mailbox::count(int peer, ledger& l) const noexcept {
+void send_receive_mailbox::count(int peer, ledger& l) const noexcept {
   const sender* s = senders_.find(peer);
   if (s == nullptr) return;
   credits::count(s->account, l);
   l.signal_sent = s->signal_sent;
 }
 
-void matched_mailbox::describe(memory_report& m) const {
+void send_receive_mailbox::describe(memory_report& m) const {
   std::size_t staging = 0;
   senders_.each([&](const sender& s) { staging += in_cache_lines(s.staging.bytes); });
   m.staging_bytes += staging;
@@ -386,7 +386,7 @@ void matched_mailbox::describe(memory_report& m) const {
   posted_->describe(m);
 }
 
-std::size_t matched_mailbox::registered_bytes() const noexcept {
+std::size_t send_receive_mailbox::registered_bytes() const noexcept {
   const serial_channel* serial = posted_->serial();
   return serial == nullptr ? 0 : serial->registered_bytes();
 }

@@ -8,14 +8,14 @@ namespace chorale::transport::reliable {
 
 /// The time is either known, or read when first needed: most arrivals need no clock. The owner of a state
 /// machine supplies the reader. Converts to the time. Not thread-safe.
-class event_time {
+class lazy_time {
  public:
   using reader = clock::time_point (*)() noexcept;
 
-  event_time(clock::time_point known) noexcept : time_(known) {}
-  explicit event_time(reader read) noexcept : read_(read) {}
-  event_time(const event_time&) = delete;
-  event_time& operator=(const event_time&) = delete;
+  lazy_time(clock::time_point known) noexcept : time_(known) {}
+  explicit lazy_time(reader read) noexcept : read_(read) {}
+  lazy_time(const lazy_time&) = delete;
+  lazy_time& operator=(const lazy_time&) = delete;
 
   operator clock::time_point() const noexcept {
     if (read_ != nullptr) {
