@@ -151,6 +151,13 @@ TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
   });
 }
 
+TEST_CASE("the default considers wide trees for a broadcast on adapters only", "[automatic]") {
+  inprocess::run_ranks<chorale::communicator<>>(6, inprocess::settings(), [](chorale::communicator<>& comm) {
+    const auto why = comm.explain(operation::broadcast, 8);
+    if ((why.find("knomial<4>") != std::string::npos) != comm.transport().is_on_adapter()) throw wrong(why);
+  });
+}
+
 TEST_CASE("an algorithm that was not measured is named, and is not another one of its name", "[automatic]") {
   if (!support::reads_json()) return;
   using deciding =

@@ -164,6 +164,10 @@ TEST_CASE("adapters have a built-in table of their own", "[tuning]") {
   CHECK(on(48, 8) == "bruck_k<4>");
   CHECK(on(1024, 8) == "bruck_k<8>");
   CHECK(on(8, 262144) == "direct");
+  const std::vector<std::string> broadcasts{"binomial", "knomial<4>"};
+  for (const int ranks : {16, 1024, 65536})
+    CHECK(simulated->rules({operation::broadcast, "rc", ranks, false, true}, broadcasts).front().algorithm ==
+          1);
   const std::vector<std::string> barriers{"dissemination_k<3>", "multi_object<dissemination_k<3>>"};
   const auto best_barrier = [&](int ranks, int places, int largest) {
     const auto rules =

@@ -15,6 +15,14 @@ requires(Radix >= 2) struct knomial {
   static constexpr auto implements = operation::broadcast;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
+  /// Elsewhere a step costs no more than a message, so that it cannot win.
+  template <class Net>
+  [[nodiscard]] static bool suits(const Net& net) noexcept {
+    if constexpr (requires { net.is_on_adapter(); })
+      return net.is_on_adapter();
+    else
+      return false;
+  }
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {

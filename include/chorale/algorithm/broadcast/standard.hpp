@@ -16,6 +16,6 @@ namespace chorale::broadcast {
 
 /// The fastest of these, chosen by `automatic`.
 struct standard : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch,
-                            last_arriver, multi_object<knomial<3>>> {};
+                            last_arriver, knomial<4>, multi_object<knomial<3>>> {};
 
 }  // namespace chorale::broadcast
