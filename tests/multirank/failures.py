@@ -222,7 +222,8 @@ class Away(Case):
             for rank in found:
                 self.assertEqual(rank.failures, [], self.story)
                 self.assertIn("right", rank.notes, self.story)
-            reports = [line for line in self.output.splitlines() if line.startswith("chorale: rank ")]
+            # Those of calls, which name the host: on a busy machine ranks may also wait so long for each other before they are a group.
+            reports = [line for line in self.output.splitlines() if re.match(r"chorale: rank \d+ on host ", line)]
             self.assertTrue(reports, self.story)
             # By the lowest rank that waits and by no other, about the one that is away; each after a longer wait.
             reporter = 1 if victim == 0 else 0
