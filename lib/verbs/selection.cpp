@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <bit>
-#include <compare>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <chorale/verbs/queue_pair.hpp>
 #include <chorale/verbs/selection.hpp>
 
+#include "candidate.hpp"
 #include "diagnosis.hpp"
 #include "numa.hpp"
 #include "text.hpp"
@@ -197,31 +197,6 @@ device_choice settle(const config& settings, const device_info& info, const devi
   return result;
 }
 
-/// How well a device suits: less is better. The rate comes before the distance, or the ranks of one NUMA node
-/// would take a slow adapter that serves other purposes, and those of the next one a fast adapter of another
-/// fabric.
-struct suitability {
-  int kind = 0;      ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
-  int slowness = 0;  ///< minus the rate of the port, in units of 100 Mbit/s
-  int distance = 0;  ///< 1 on another NUMA node than the thread
-  auto operator<=>(const suitability&) const = default;
-};
-
-/// A usable device.
-struct candidate {
-  device_choice settled;
-  suitability suits;
-  ibv_gid gid{};
-  std::uint16_t subnet_manager = 0;  ///< its LID; 0 on Ethernet
-
-  /// Whether ranks may take either, as far as this host can tell: as suitable, and on InfiniBand in the same
-  /// subnet.
-  [[nodiscard]] bool is_like(const candidate& other) const {
-    return suits == other.suits && subnet_manager == other.subnet_manager &&
-           (suits.kind != 0 || is_same_subnet(gid, other.gid));
-  }
-};
-
 /// Of a port with all its lanes, in units of 100 Mbit/s; 0: unknown to this version.
 int rate_of(const ibv_port_attr& port) {
   constexpr int lanes[]{1, 4, 8, 12, 2};  // InfiniBand specification, PortInfo: the number of a bit
@@ -244,18 +219,20 @@ std::optional<candidate> judge(const config& settings, const device_info& info,
     const device opened = device::open(info);
     candidate found{.settled = settle(settings, info, opened, {})};
     const ibv_port_attr port = opened.port(settings.port);
-    found.gid = opened.gid(settings.port, found.settled.gid_index);
+    found.address =
+        verbs::query_local_port(opened, settings.port, found.settled.gid_index, 0, found.settled.pkey_index)
+            .address;
     found.subnet_manager = port.sm_lid;
     if (port.link_layer == IBV_LINK_LAYER_ETHERNET) {
       const auto rows = opened.gids(settings.port);
-      found.suits.kind =
+      found.kind =
           std::any_of(rows.begin(), rows.end(),
                       [&](const gid_row& r) { return r.index == found.settled.gid_index && is_routed(r); })
               ? 1
               : 2;
     }
-    found.suits.slowness = -rate_of(port);
-    found.suits.distance = is_elsewhere(info.name) ? 1 : 0;
+    found.rate = rate_of(port);
+    found.distance = is_elsewhere(info.name) ? 1 : 0;
     return found;
   } catch (const error& failure) {
     remarks.push_back(fmt::format("{} cannot be used: {}", info.name, failure.what()));
@@ -297,31 +274,6 @@ device_choice choose_named(const config& settings, std::span<const driver* const
                         name, turn + 1, names.size(), local_rank));
 }
 
-/// The best of several, which the local ranks take in turn where several are alike.
-device_choice best_of(std::vector<candidate> usable, int local_rank) {
-  constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
-  const auto best = std::min_element(
-      usable.begin(), usable.end(), [](const candidate& a, const candidate& b) { return a.suits < b.suits; });
-  std::vector<candidate*> alike;
-  for (auto& each : usable)
-    if (each.is_like(*best)) alike.push_back(&each);
-  // Not the remainder alone: where launchers deal ranks out to two NUMA nodes in turn, all local ranks of a
-  // node are even, or all are odd.
-  const auto number = static_cast<std::size_t>(local_rank);
-  candidate& taken = *alike[(number + number / alike.size()) % alike.size()];
-  device_choice& result = taken.settled;
-  result.why = fmt::format(
-      "{} {}", result.device.name,
-      usable.size() == 1
-          ? "is the only RDMA device that can be used"
-          : fmt::format("suits best of {} RDMA devices that can be used: {}{}", usable.size(),
-                        kinds[taken.suits.kind],
-                        taken.suits.distance == 0 ? "" : ", on another NUMA node than this thread"));
-  if (alike.size() > 1)
-    result.why += fmt::format("; of {} that suit alike, the turn of local rank {}", alike.size(), local_rank);
-  return std::move(result);
-}
-
 }  // namespace
 
 device_choice choose(const config& settings, std::span<const driver* const> from, int local_rank) {
@@ -341,7 +293,7 @@ device_choice choose(const config& settings, std::span<const driver* const> from
     if (auto found = judge(settings, info, remarks)) usable.push_back(std::move(*found));
   }
   if (!usable.empty()) {
-    device_choice best = best_of(std::move(usable), local_rank);
+    device_choice best = verbs::best_of(std::move(usable), local_rank);
     best.remarks.insert(best.remarks.begin(), remarks.begin(), remarks.end());
     return best;
   }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -129,13 +130,20 @@ TEST_CASE("memory is mapped among the ranks of a place, and not between places",
 }
 
 TEST_CASE("a subset registers memory for its own ranks only", "[subset]") {
-  using part = chorale::subset<transport>& (levels::*)() noexcept;
+  using part = chorale::subset<transport>& (*)(transport&);
+  const part inside = [](transport& net) -> auto& { return levels::of(net).inside(); };
+  const part between = [](transport& net) -> auto& { return levels::of(net).between(); };
+  const part mixed = [](transport& net) -> auto& {
+    auto& made = net.state<std::optional<chorale::subset<transport>>>();
+    if (!made) made.emplace(net, std::array{0, 2, 3});
+    return *made;
+  };
   // Rank 0 puts from memory registered by one subset to memory of a rank that another has registered.
   const auto put_to = [](int owner, part theirs, part mine) {
     return outcome([owner, theirs, mine](transport& net) -> task<> {
       std::array<std::byte, 8> memory{};
       if (net.rank() == owner) {
-        const auto exposed = (levels::of(net).*theirs)().expose(memory);
+        const auto exposed = theirs(net).expose(memory);
         const chorale::remote_region region = exposed.region();
         co_await net.send(0, now, chorale::transfer::bytes_of(region));
         co_await net.receive(0, now);
@@ -143,20 +151,22 @@ TEST_CASE("a subset registers memory for its own ranks only", "[subset]") {
       if (net.rank() != 0) co_return;
       const auto message = co_await net.receive(owner, now);
       const auto there = chorale::transfer::read_region(net, owner, now, message, memory.size());
-      const auto lent = (levels::of(net).*mine)().lend(memory);
+      const auto lent = mine(net).lend(memory);
       co_await net.put(there, 0, lent, memory, now);
       co_await net.flush(owner, now);
       co_await net.send(owner, now, {});
     });
   };
-  CHECK(put_to(3, &levels::inside, &levels::inside).empty());
-  CHECK(put_to(2, &levels::between, &levels::between).empty());
-  CHECK_THAT(put_to(2, &levels::inside, &levels::between),
+  CHECK(put_to(3, inside, inside).empty());
+  CHECK(put_to(2, between, between).empty());
+  CHECK(put_to(2, mixed, mixed).empty());
+  CHECK(put_to(3, mixed, mixed).empty());
+  CHECK_THAT(put_to(2, inside, between),
              Catch::Contains("a put of rank 0: memory of rank 2: it was registered for other peers"));
-  CHECK_THAT(put_to(3, &levels::between, &levels::inside),
+  CHECK_THAT(put_to(3, between, inside),
              Catch::Contains("a put of rank 0: memory of rank 3: it was registered for other peers"));
   CHECK_THAT(
-      put_to(3, &levels::inside, &levels::between),
+      put_to(3, inside, between),
       Catch::Contains("the source of a put of rank 0: memory of rank 0: it was registered for other peers"));
 }
 

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // choose() where a host has several devices: kinds, rates, NUMA nodes, and the turns of ranks.
+#include <cstddef>
+#include <cstdint>
 #include <sched.h>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
 #include <chorale/verbs/selection.hpp>
 
+#include "../../lib/verbs/candidate.hpp"
 #include "../../lib/verbs/numa.hpp"
 #include "fake_driver.hpp"
 #include "scratch.hpp"
@@ -74,13 +79,14 @@ TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn
       taken += choose({}, here.drivers, rank).device.name.substr(2) + " ";
     return taken;
   };
-  CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
+  CHECK(names(1) == "0 1 2 0 1 2 0 1 ");
   CHECK_THAT(choose({}, here.drivers, 4).why,
-             Contains("ib2") && Contains("of 3 that suit alike") && Contains("local rank 4"));
+             Contains("ib1") && Contains("of 3 that suit alike") && Contains("local rank 4") &&
+                 Contains("InfiniBand, 100 Gbit/s") && Contains("CHORALE_DEVICE"));
   SECTION("each adapter serves as many ranks, also where only every other local rank is on this NUMA node") {
     all[2] = down(all[2]);
-    CHECK(names(1) == "0 1 1 0 0 1 1 0 ");
-    CHECK(names(2) == "0 1 0 1 ");
+    CHECK(names(1) == "0 1 1 0 1 0 0 1 ");
+    CHECK(names(2) == "0 1 1 0 ");
   }
   SECTION("what is slower is left alone") {
     all[0].ports[0].speed = 16;  // FDR: 14 Gbit/s a lane
@@ -92,21 +98,73 @@ TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn
     CHECK(names(2) == "0 0 0 0 ");
     // Nothing is known of a rate that this version does not know.
     all[0].ports[0].speed = all[1].ports[0].speed = all[2].ports[0].speed = 0;
-    CHECK(names(1) == "0 1 2 1 2 0 2 0 ");
+    CHECK(names(1) == "0 1 2 0 1 2 0 1 ");
   }
   SECTION("so is another subnet, as far as it shows") {
     all[0].ports[0].gids[0].gid.raw[7] ^= 1;
     CHECK(names(1) == "0 0 0 0 0 0 0 0 ");
     all[0].ports[0].gids[0].gid.raw[7] ^= 1;
     all[1].ports[0].sm_lid = 7;
-    CHECK(names(2) == "0 2 0 2 ");
+    CHECK(names(2) == "0 2 2 0 ");
+  }
+  SECTION("another partition") {
+    all[0].ports[0].pkeys = {0x8001};
+    CHECK(names(1) == "0 0 0 0 0 0 0 0 ");
   }
   SECTION("RoCE") {
     all.erase(all.begin(), all.begin() + 3);
     all.push_back(fake::roce("roce1"));
     CHECK(choose({}, here.drivers, 0).device.name == "roce0");
     CHECK(choose({}, here.drivers, 1).device.name == "roce1");
+    // One family of addresses does not reach the other, and of those that are not routed nothing is known.
+    auto& second = all[1].ports[0].gids;
+    second = {fake::row_of("2001:db8::1", IBV_GID_TYPE_ROCE_V2)};
+    CHECK(choose({}, here.drivers, 1).device.name == "roce0");
+    all[0].ports[0].gids = all[1].ports[0].gids = {fake::link_local_row(IBV_GID_TYPE_ROCE_V2)};
+    CHECK(choose({}, here.drivers, 1).device.name == "roce0");
   }
+}
+
+TEST_CASE("turns among adapters serve as many ranks each, however ranks are dealt to NUMA nodes") {
+  for (const auto& [adapters, step] : {std::pair{2, 1},
+                                       {2, 2},
+                                       {2, 4},
+                                       {2, 8},
+                                       {4, 1},
+                                       {4, 2},
+                                       {4, 4},
+                                       {4, 8},
+                                       {3, 1},
+                                       {3, 2},
+                                       {8, 1},
+                                       {8, 2}}) {
+    std::vector<int> ranks(static_cast<std::size_t>(adapters));
+    constexpr int each = 8;
+    for (int i = 0; i < each * adapters; ++i)
+      ++ranks[turn_of(static_cast<std::size_t>(i * step), static_cast<std::size_t>(adapters))];
+    INFO(adapters << " adapters, every " << step << "th rank");
+    CHECK(ranks == std::vector<int>(static_cast<std::size_t>(adapters), each));
+  }
+}
+
+TEST_CASE("kind, rate, fabric, and then the distance") {
+  const auto named = [](const char* name, int kind, int rate, int distance, std::uint16_t fabric = 1) {
+    candidate made{.kind = kind, .rate = rate, .distance = distance, .subnet_manager = fabric};
+    made.settled.device.name = name;
+    return made;
+  };
+  const auto best = [](std::vector<candidate> all, int rank = 0) { return best_of(std::move(all), rank); };
+  CHECK(best({named("far", 0, 1000, 1), named("near", 0, 1000, 0)}).device.name == "near");
+  CHECK(best({named("slow", 0, 100, 0), named("fast", 0, 1000, 1)}).device.name == "fast");
+  CHECK(best({named("roce", 1, 1000, 0), named("ib", 0, 100, 1)}).device.name == "ib");
+  CHECK(best({named("first", 0, 1000, 1), named("other", 0, 1000, 0, 2)}).device.name == "first");
+  // Turns are taken among the near ones only.
+  const std::vector<candidate> four{named("a", 0, 1000, 1), named("b", 0, 1000, 0), named("c", 0, 1000, 0),
+                                    named("d", 0, 1000, 1)};
+  CHECK(best(four, 0).device.name == "b");
+  CHECK(best(four, 1).device.name == "c");
+  CHECK_THAT(best({named("far", 0, 1000, 1), named("slow", 0, 100, 0)}).why, Contains("another NUMA node"));
+  CHECK_THAT(best({named("alone", 2, 0, 1)}).why, Contains("only RDMA device"));
 }
 
 TEST_CASE("a device counts as remote on another NUMA node than all cores of the thread") {

@@ -20,9 +20,9 @@ using cards = std::vector<std::vector<std::byte>>;
 /// (unless zero) passes first, and should do so if a rank is dead. `job()` is the same text on all ranks of a
 /// job and differs between jobs. `describe()` says in one sentence how the group was started (launcher,
 /// singleton). Optional members: `local_rank()`, the number of this rank on its host, from 0, by which
-/// devices are assigned if config::device names several (default: `rank()`); `composition()`, a text that
-/// must be the same on all ranks, such as the algorithms of a communicator; and `singleton()`, whether this
-/// is one rank that no launcher started.
+/// devices are assigned if there are several (default: `rank()`); `composition()`, a text that must be the
+/// same on all ranks, such as the algorithms of a communicator; and `singleton()`, whether this is one rank
+/// that no launcher started.
 template <class Group>
 concept group = requires(Group& g, std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
   { g.rank() } -> std::convertible_to<int>;

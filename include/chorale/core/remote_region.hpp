@@ -11,7 +11,8 @@ namespace chorale {
 enum class peer_set { all, near, far };
 
 /// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Regions are forwarded,
-/// so that each carries the keys of both devices by which its readers may reach the owner.
+/// so that each carries the keys of both devices by which its readers may reach the owner; 0 for a device by
+/// which none of them does.
 struct remote_region {
   std::uint64_t address = 0;  ///< in the owner's address space
   std::uint64_t bytes = 0;    ///< how many

@@ -277,7 +277,7 @@ class assembled {
   /// Memory for an algorithm to keep in `state<State>()`.
   [[nodiscard]] auto keep(std::size_t bytes, peer_set peers = {}) requires has_one_sided {
     const auto expose = [&](auto all) { return parts_->one_sided().expose_alone(all, peers); };
-    return kept_memory<decltype(expose(std::span<std::byte>{}))>{core().memory_domain(), bytes,
+    return kept_memory<decltype(expose(std::span<std::byte>{}))>{core().memory_domain(peers), bytes,
                                                                  core().store().kept_bytes(), expose};
   }
   void forget(std::span<const std::byte> memory) noexcept requires has_one_sided {

@@ -257,8 +257,7 @@ concept reading_transport = one_sided_transport<Net> && Net::reads_by_device;
 /// * `name`: the transport's name in tuning tables and errors.
 /// * `oversubscribed()`: whether ranks outnumber the cores on any host.
 /// * `settings()`: the configuration; config::tuning, config::trials and config::explain are used.
-/// * `is_on_adapter()`, if it has that: whether an adapter moves the bytes; decides between the two built-in
-///   tables.
+/// * `is_on_adapter()`, if it has that: whether an adapter moves the bytes; selects the built-in table.
 template <class Net>
 concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) {
   { Net::name } -> std::convertible_to<const char*>;
@@ -278,7 +277,7 @@ concept placed_transport = tunable_transport<Net> && requires(Net& net, const Ne
   requires !mapping_transport<Net> || requires {
     { seen.maps_within_place() } -> std::same_as<bool>;
   };
-  requires !memory_transport<Net> || requires { net.lend(std::span<const std::byte>{}, peer_set::near); };
+  requires !memory_transport<Net> || requires { net.expose(std::span<std::byte>{}, peer_set::near); };
 };
 
 /// *Laned*: placed; `uses_lanes()`: whether some place has a device of its own, the same on all ranks.

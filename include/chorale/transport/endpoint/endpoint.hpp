@@ -98,10 +98,10 @@ class endpoint {
   [[nodiscard]] bool copies_to_some() const noexcept {
     return ports_.some_have_near || port().device().is_soft();
   }
-  /// The domain in which memory that peers access is allocated: that of `soft0` if the ranks of this place
-  /// use it, since it copies fastest from and to memory of its own, and adapters take any.
-  [[nodiscard]] const verbs::protection_domain& memory_domain() const noexcept {
-    return (near_port() != nullptr ? *near_port() : port()).domain();
+  /// The domain in which memory is allocated that these peers access: that of `soft0` if it reaches some of
+  /// them, since it copies fastest from and to memory of its own, and adapters take any.
+  [[nodiscard]] const verbs::protection_domain& memory_domain(peer_set peers = peer_set::all) const noexcept {
+    return (near_port() != nullptr && peers != peer_set::far ? *near_port() : port()).domain();
   }
 
   /// Announces the communicator over a transport named `transport`; `algorithms` as in `call_record`.
