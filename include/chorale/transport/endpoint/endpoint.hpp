@@ -14,6 +14,7 @@
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/places.hpp>
+#include <chorale/core/remote_region.hpp>
 #include <chorale/transport/endpoint/entry.hpp>
 #include <chorale/transport/endpoint/multicasts.hpp>
 #include <chorale/transport/endpoint/progress_engine.hpp>
