@@ -161,7 +161,7 @@ TEST_CASE("adapters have a built-in table of their own", "[tuning]") {
       if (bytes <= r.up_to) return alltoalls[static_cast<std::size_t>(r.algorithm)];
     return std::string{};
   };
-  CHECK(on(48, 8) == "bruck_k<4>");
+  CHECK(on(48, 8) == "bruck_k<8>");
   CHECK(on(1024, 8) == "bruck_k<8>");
   CHECK(on(8, 262144) == "direct");
   const std::vector<std::string> broadcasts{"binomial", "knomial<4>"};

@@ -79,7 +79,7 @@ int main(int argc, char** argv) {
   wanted.command = fmt::format("sim-scale {}", fmt::join(argv + 1, argv + argc, " "));
   std::sort(wanted.ranks.begin(), wanted.ranks.end());
   wanted.ranks.erase(std::unique(wanted.ranks.begin(), wanted.ranks.end()), wanted.ranks.end());
-  const auto all = selected(wanted);
+  auto all = selected(wanted);
   if (all.empty()) {
     if (wanted.algorithm.empty())
       chorale::say(
@@ -97,6 +97,8 @@ int main(int argc, char** argv) {
     // The full stack does not know what is near.
     if (wanted.no_near || wanted.agreement) on.near.reset();
     if (wanted.agreement) return agree(wanted, all, std::move(on)) ? 0 : 1;
+    if (wanted.algorithm.empty() && (!on.near || on.ranks_per_host == 1))
+      std::erase_if(all, [](const candidate& one) { return one.goes_by_places; });
     make_table(wanted, all, on);
     return 0;
   } catch (const std::exception& e) {

@@ -26,6 +26,7 @@ struct outcome {
 struct candidate {
   chorale::operation what;
   std::string name;
+  bool goes_by_places;  ///< without places it does what another one does
   /// By ghosts, which simulate the transport concepts. Makes `calls` calls of each size, one size after
   /// another over the same transport; returns the outcome of the last call of each size.
   std::vector<outcome> (*by_ghosts)(const chorale::simulation::machine& on, int ranks,

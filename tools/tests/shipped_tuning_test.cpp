@@ -134,12 +134,9 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
   for (const auto& [ranks, bytes, places] :
        {point{8, 1024, 1}, point{64, 8, 1}, point{3, 16384, 1}, point{6, 262144, 1}, point{16, 8, 4},
         point{64, 1024, 4}, point{8, 16384, 2}, point{64, 8, 16}}) {
-    // As `tools/tune-simulated` makes it: where there are no places, ranks of a host use its adapter.
+    // As `tools/tune-simulated` makes it: where there are no places, each rank has a host.
     auto on = chorale::simulation::read_machine("hdr-64core");
-    if (places == 1)
-      on.near.reset();
-    else
-      on.ranks_per_host = ranks / places;
+    on.ranks_per_host = places == 1 ? 1 : ranks / places;
     for (const auto& one : sim_scale::candidates()) {
       const std::size_t size = one.what == operation::barrier ? 0 : bytes;
       for (const auto& row : rows) {
