@@ -48,7 +48,7 @@ class inquiry {
   void judge_farewell(int peer, call_id now);
   void judge(int peer, const status_answer& theirs, call_id now);
   /// Call it if a message of call `seen` (its lower 32 bits) does not seem to belong to call `now`. Asks the
-  /// peer, for at most 250 ms, and returns if its call of that number is the same: then the message is still
+  /// peer, for at most 2 s, and returns if its call of that number is the same: then the message is still
   /// incomplete, and should be read again. Not under the lock of the channel.
   void mismatch(int peer, call_id now, std::uint32_t seen);
   void mismatch(int peer, call_id now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
