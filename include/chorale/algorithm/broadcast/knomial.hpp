@@ -15,7 +15,7 @@ requires(Radix >= 2) struct knomial {
   static constexpr auto implements = operation::broadcast;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
-  /// Elsewhere a step costs no more than a message, so that it cannot win.
+  /// Where the ranks' cores move the bytes, a step takes as long as its messages.
   template <class Net>
   [[nodiscard]] static bool suits(const Net& net) noexcept {
     if constexpr (requires { net.is_on_adapter(); })
