@@ -12,7 +12,7 @@ namespace chorale {
 
 namespace detail {
 
-/// What `co_await` makes of a request or a plan.
+/// The awaiter of a request or a plan.
 template <class Request>
 class awaited_request final : private resumption {
  public:
@@ -42,12 +42,12 @@ class awaited_request final : private resumption {
 /// not suspend if the call is complete already.
 ///
 /// Its value is that of `take()` for a `request_for`, otherwise none. @throws error, inside the coroutine,
-/// what `wait()` would throw. There is no deadline, as for every program that polls.
+/// what `wait()` would throw. No deadline applies, as in all polling.
 ///
 /// The request must outlive the await; one that is a temporary does. One coroutine at a time awaits a
-/// request. Destroying a suspended coroutine is allowed, on its thread: its requests end as all that are
-/// destroyed early (`request`). No memory is allocated. Algorithms, which are coroutines of the library, do
-/// not await requests: their call fails with errc::misuse.
+/// request. A suspended coroutine may be destroyed, on its own thread: its requests end as if destroyed early
+/// (see `request`). No memory is allocated. Algorithms, which are coroutines of the library, do not await
+/// requests: their call fails with errc::misuse.
 template <class Request>
 requires detail::is_request<std::remove_reference_t<Request>&>
 [[nodiscard]] auto operator co_await(Request&& of) noexcept {

@@ -84,8 +84,8 @@ inline void print(const std::vector<row>& rows) {
   std::fflush(stdout);
 }
 
-/// The name of a type among `all`, without the mark of one that has no namespace, unless another has that
-/// name.
+/// The name of a type without the leading `::` of a type outside namespaces, unless `all` has the shortened
+/// name too.
 inline std::string shown_name(std::string name, const std::vector<std::string>& all) {
   if (name.starts_with("::") && std::find(all.begin(), all.end(), name.substr(2)) == all.end())
     name.erase(0, 2);
@@ -99,7 +99,7 @@ void enter_if_algorithm(const std::vector<std::string>& names, buffers& memory, 
         detail::shown_name(chorale::type_name<Algorithm>(), names), memory));
 }
 
-/// @throws std::invalid_argument if a size of the command line would be measured as another one.
+/// @throws std::invalid_argument if a size given on the command line cannot be measured exactly.
 inline void require_measurable(const std::string& operation, const limits& limit) {
   if (operation == "barrier") return;
   for (const std::size_t bytes : limit.sizes) {

@@ -2,7 +2,7 @@
 // Everything: the communicator, the transports and the algorithms.
 #pragma once
 
-// One line instead of thousands of consequences.
+// One error message instead of thousands that follow from it.
 #if __cplusplus < 202002L
 #error "Chorale needs C++20: compile with -std=c++20 or -std=gnu++20"
 #elif !defined(__cpp_exceptions)

@@ -266,8 +266,8 @@ class communicator {
   }
 
   /// out[i] = op over in[rank() * n + i] of all ranks, where n, the size of `out`, is the same on all ranks.
-  /// `out` may be this rank's block of `in`. With `in_place`, `out` holds all blocks, and this rank's block
-  /// becomes the result where it is, as that of `allgather` is (in MPI it is at the beginning).
+  /// `out` may be this rank's block of `in`. With `in_place`, `out` holds all blocks, and the result replaces
+  /// this rank's block, at the same offset as in `allgather` (MPI puts it at the beginning).
   template <class In, class Out, class Op = calls::no_operator>
   void reduce_scatter(const In& in, Out&& out, Op op = {}) {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
@@ -302,9 +302,9 @@ class communicator {
     return calls::make_scan(*this, value, op);
   }
 
-  /// out[i] = op over `first` and in[i] of ranks 0 to rank() - 1, in rank order, as std::exclusive_scan; on
-  /// rank 0 out[i] = first, an element that is given as `initial{0}`, and is that of rank 0. `in` and `out`
-  /// as in `allreduce`.
+  /// out[i] = op over `first` and in[i] of ranks 0 to rank() - 1, in rank order, like std::exclusive_scan; on
+  /// rank 0 out[i] = first. `first` is one element, given as `initial{0}`; only that of rank 0 is used. `in`
+  /// and `out` as in `allreduce`.
   template <class In, class Out, class Initial, class Op>
   void exscan(const In& in, Out&& out, const Initial& first, Op op) {
     run(calls::exscan(on(), calls::both<In, Out>(in, out), calls::initial_of<In, Out>(on(), out, first),

@@ -33,9 +33,9 @@ namespace chorale {
 /// A plan may outlive its communicator, but cannot be started after it has ended; the communicator may be
 /// moved. In a child of fork() a plan can only be destroyed. Move-only; a plan that was default-constructed
 /// or moved from has no call. Cost: up to 1 KiB, `run()` takes fewer instructions than the plain call, and
-/// `start()` with `wait()` fewer than the nonblocking one (docs/nonblocking.md has figures; a barrier has
-/// nothing to save).
-/// As a request without a call, a plan that is not running counts as complete; `wait_all`, `test_all` and
+/// `start()` with `wait()` fewer than the nonblocking one (docs/nonblocking.md has figures; a barrier gains
+/// nothing).
+/// Like a request without a call, a plan that is not running counts as complete; `wait_all`, `test_all` and
 /// `wait_any` take plans as they take requests.
 /// @throws error errc::misuse, before anything is sent and without harm to the communicator, for starting a
 /// plan that is already started or has no call.

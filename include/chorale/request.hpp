@@ -161,8 +161,8 @@ class [[nodiscard]] request {
 };
 
 /// The request of a call that makes a communicator: `comm.isplit(color)`. As `request`; in addition, `take()`
-/// returns what was made. If the request is destroyed before that, what the call makes is destroyed too, at
-/// once or when it is complete.
+/// returns what was made. If the request is destroyed before that, what the call makes is destroyed too: at
+/// once, or as soon as the call is complete.
 template <class Made>
 class [[nodiscard]] request_for {
  public:
@@ -183,7 +183,8 @@ class [[nodiscard]] request_for {
     call_.wait();
     if (out_) out_->report();
   }
-  /// Waits, and returns what the call has made; empty if called again, and on a rank that is in no part.
+  /// Waits, and returns what the call has made; empty if called again, and on a rank that belongs to no new
+  /// communicator.
   [[nodiscard]] std::optional<Made> take() {
     wait();
     return out_ ? out_->take() : std::nullopt;

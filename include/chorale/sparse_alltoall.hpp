@@ -27,8 +27,8 @@ namespace sparse {
 /// Each sender puts one word into the memory of each of its receivers; after a fence the words have arrived.
 /// Cost: a put of 8 bytes per receiver, a barrier, and a scan of 8 bytes per rank of local memory; 16 bytes
 /// of memory per rank. Source: Hoefler, Siebert and Lumsdaine 2010, "Scalable communication protocols for
-/// dynamic sparse data exchange". Their nonblocking barrier is needed because receivers take part in each
-/// message; puts are invisible to the receiver, so that after a flush a plain barrier suffices.
+/// dynamic sparse data exchange". They need a nonblocking barrier because receivers take part in each
+/// message; puts do not involve the receiver, so a plain barrier after a flush suffices.
 template <class Communicator>
 class announced {
  public:
@@ -38,11 +38,11 @@ class announced {
         ranks_(static_cast<std::size_t>(comm.size())),
         words_(comm, 2 * ranks_) {}
 
-  /// Collective. Calls `use(source, bytes)` for each rank that sends to this one, in rising order.
+  /// Collective. Calls `use(source, bytes)` for each rank that sends to this one, in ascending order.
   template <class Use>
   void meet(std::span<const outgoing> sends, Use&& use) {
-    // Two halves alternate: words of the next call may arrive while these are read, but not words of the call
-    // after that, since their senders have completed a fence with this rank first.
+    // Two halves alternate: words of the next call may arrive while these are read, but words of the call
+    // after that may not, since their senders must first complete a fence with this rank.
     const std::size_t first = std::exchange(first_, ranks_ - first_);
     const auto here = words_.local().subspan(first, ranks_);
     for (const outgoing& message : sends) {

@@ -130,8 +130,8 @@ class window {
     check("put", target, offset, source);
     if (!source.empty()) memory_->put(target, offset * sizeof(Element), std::as_bytes(source));
   }
-  /// Writes a copy of one element. A number that the elements cannot hold is refused by all operations on one
-  /// element, by the compiler if its type is not `int`.
+  /// Writes a copy of one element. All operations on one element reject values that Element cannot represent:
+  /// an `int` for integer elements at run time, other numbers at compile time.
   template <calls::window_argument::value_of<Element> Value>
   void put(peer target, std::size_t offset, const Value& value) {
     check("put", target, offset, 1);
@@ -192,14 +192,14 @@ class window {
     check_rank("wait_notified", origin);
     wait_for(origin, id, count);
   }
-  /// The same, from any ranks together.
+  /// The same for notifications from all ranks together.
   void wait_notified(any_rank_t, std::size_t id, std::uint64_t count = 1) { wait_for(all_ranks, id, count); }
   /// Number of notifications that have arrived and were not consumed. Gives way, as `request::test`, if none.
   [[nodiscard]] std::uint64_t notified(peer origin, std::size_t id) {
     check_rank("notified", origin);
     return count_notified(origin, id);
   }
-  /// The same, from any ranks together.
+  /// The same for notifications from all ranks together.
   [[nodiscard]] std::uint64_t notified(any_rank_t, std::size_t id) { return count_notified(all_ranks, id); }
 
   /// target[offset + i] = op(target[offset + i], from[i]), atomically for each i.

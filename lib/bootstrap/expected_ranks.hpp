@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many ranks the user says that there are.
+// The number of ranks that the user expects.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace chorale::bootstrap {
 
-/// Compares CHORALE_RANKS, if it is set, with the number of ranks; `how` says how they came to be. @throws
-/// error `otherwise` if they differ; errc::invalid_environment if it is no number of ranks.
+/// Compares CHORALE_RANKS, if it is set, with the number of ranks; `how` says how they were started. @throws
+/// error `otherwise` if they differ; errc::invalid_environment if it is not a valid number of ranks.
 void require_expected_ranks(int size, errc otherwise, std::string_view how);
 
 }  // namespace chorale::bootstrap

@@ -25,7 +25,7 @@ int first_of(const std::vector<bool>& of, bool value) noexcept {
   return at == of.end() ? -1 : static_cast<int>(at - of.begin());
 }
 
-/// Whether the exception says no more than that another rank has gone.
+/// Whether the exception only says that another rank is gone.
 bool is_of_lost_peer(const std::exception_ptr& why) noexcept {
   try {
     std::rethrow_exception(why);
@@ -122,7 +122,7 @@ void run_in_process(int size, const std::function<void(in_process&)>& body) {
   std::exception_ptr first;
   const auto note = [&] {
     const std::lock_guard lock{mutex};
-    // A rank whose communicator is destroyed by an exception ends those of the others before it comes here.
+    // A rank whose communicator is destroyed by an exception ends those of the others before it gets here.
     if (!first || is_of_lost_peer(first)) first = std::current_exception();
   };
   std::vector<std::thread> threads;

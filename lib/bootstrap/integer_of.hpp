@@ -9,7 +9,7 @@
 
 namespace chorale::bootstrap {
 
-/// The variable as an integer; `otherwise` if it is not set or something else.
+/// The variable as an integer; `otherwise` if it is not set or not an integer.
 [[nodiscard]] inline int integer_of(const char* variable, int otherwise) {
   const char* text = std::getenv(variable);
   if (text == nullptr) return otherwise;

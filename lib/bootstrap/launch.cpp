@@ -12,7 +12,7 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// WORLD_SIZE where scripts, torchrun or a Kubernetes job have set all that ranks need to meet; else 0.
+/// WORLD_SIZE if scripts, torchrun or a Kubernetes job have set all that ranks need to meet; otherwise 0.
 int ranks_of_script() {
   for (const char* variable : {"RANK", "MASTER_ADDR", "MASTER_PORT"})
     if (std::getenv(variable) == nullptr) return 0;

@@ -34,7 +34,7 @@ bool is_by_tcp() {
   return word == "tcp";
 }
 
-/// Never destroyed: the end of the process closes its connections.
+/// Never destroyed: its connections close when the process ends.
 const std::shared_ptr<tcp>& tcp_of_process() {
   static detail::immortal<std::shared_ptr<tcp>> shared;
   const detail::uncancellable ends_first;

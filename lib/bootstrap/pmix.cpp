@@ -276,7 +276,7 @@ cards pmix::session::exchange(std::span<const std::byte> mine, std::chrono::mill
     throw error(errc::invalid_argument, "bootstrap exchange: a card has at most 65536 bytes");
   const std::string key = fmt::format("chorale.{}", exchanges);
 
-  // Who fails before the fence, as for lack of memory, may try the same exchange again.
+  // A rank that fails before the fence, for example for lack of memory, may repeat this exchange.
   put(key.c_str(), mine);
   fence(deadline);
   ++exchanges;
@@ -326,7 +326,7 @@ struct session_lock : std::mutex {};
   detail::of_process<session_lock>::handle_forks();
 }
 
-/// When the library is unloaded: destructors of static objects, which may make communicators, have run.
+/// Runs when the library is unloaded, after the destructors of static objects, which may use communicators.
 [[gnu::destructor]] void end_session() noexcept {
   if (end_last_session != nullptr) end_last_session();
 }

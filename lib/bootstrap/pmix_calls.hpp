@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What calls of libpmix return and call back, and how one of them fails.
+// Results and callbacks of libpmix calls, and the error of one that fails.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@
 
 namespace chorale::bootstrap {
 
-/// Always: @throws error errc::bootstrap_failed that names the call, its status and `detail`.
+/// @throws error errc::bootstrap_failed, always; it names the call, its status and `detail`.
 [[noreturn]] inline void fail(const char* call, pmix_status_t status, const std::string& detail = {}) {
   throw error(errc::bootstrap_failed, fmt::format("{}: {} ({}){}", call, PMIx_Error_string(status), status,
                                                   detail.empty() ? detail : "; " + detail));

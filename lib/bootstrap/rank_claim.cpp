@@ -30,12 +30,12 @@ namespace {
 
 constexpr std::size_t longest_record = 100;
 
-/// Different for two launchers even if one was killed, left its folder behind, and the other has its number.
+/// Differs between two launchers even if one was killed, left its folder behind, and the other got its PID.
 std::uint64_t server_fingerprint() noexcept {
   std::uint64_t sum = 0;
   for (char** variable = environ; variable != nullptr && *variable != nullptr; ++variable) {
     const std::string_view text{*variable};
-    if (text.starts_with("PMIX_SERVER_URI")) sum += detail::fnv1a(text);  // in whatever order they are
+    if (text.starts_with("PMIX_SERVER_URI")) sum += detail::fnv1a(text);  // in any order
   }
   return sum;
 }
@@ -60,7 +60,7 @@ std::optional<record_place> place_of_record() {
   }
 }
 
-/// The process that the record names; nothing if it is another user's, whom nobody has to believe.
+/// The process that the record names; nothing if the record is another user's, which cannot be trusted.
 std::optional<process_identity> recorded_process(const record_place& at) {
   std::array<char, longest_record + 1> text{};
   process_identity who;

@@ -8,13 +8,13 @@
 namespace chorale::bootstrap {
 
 /// Records in the launcher's folder of this host (PMIX_SERVER_TMPDIR), which the launcher removes with the
-/// job, that this process is the rank which PMIX_NAMESPACE and PMIX_RANK name. Nothing if it is; if another
-/// process is, or was, that rank, says so: the collectives of a PMIx server count a second process of a rank,
-/// or miss it, by chance. A program that takes the place of its process by exec() remains that rank. Where
-/// nothing can be recorded, every process is believed.
+/// job, that this process is the rank which PMIX_NAMESPACE and PMIX_RANK name. Returns nothing if it is; if
+/// another process is or was that rank, a text that says so: whether the collectives of a PMIx server count a
+/// second process of a rank is a matter of chance. A program that replaces that of its process by exec()
+/// remains that rank. Where nothing can be recorded, every process is believed.
 [[nodiscard]] std::optional<std::string> claim_rank();
 
-/// Takes the record back if it is of this process, which has not become the rank.
+/// Removes the record of this process, which has not become the rank.
 void give_back_rank() noexcept;
 
 }  // namespace chorale::bootstrap

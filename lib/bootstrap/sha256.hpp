@@ -12,7 +12,7 @@ namespace chorale::bootstrap {
 
 using digest = std::array<std::byte, 32>;
 
-/// A hash of bytes that come in parts.
+/// A hash of bytes that are added in parts.
 class sha256 {
  public:
   void add(std::span<const std::byte> bytes) noexcept;
@@ -33,7 +33,7 @@ class sha256 {
 /// The HMAC of the concatenation of `parts`.
 [[nodiscard]] digest keyed_hash(std::span<const std::byte> key,
                                 std::initializer_list<std::span<const std::byte>> parts) noexcept;
-/// Takes the same time wherever they differ. Both are of the same size.
+/// Whether they are equal, in a time that does not depend on where they differ. Precondition: equal sizes.
 [[nodiscard]] bool is_equal_in_secret(std::span<const std::byte> one,
                                       std::span<const std::byte> other) noexcept;
 

@@ -24,11 +24,11 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// How often a waiting rank gives other communicators of its thread their turn, and what a program drives by
-/// `while_waiting`.
+/// Longest sleep of a waiting rank before it advances other communicators of its thread; the second one if
+/// there is also work that the program drives by `while_waiting`.
 constexpr std::chrono::milliseconds turn{50};
 constexpr std::chrono::milliseconds turn_of_others{1};
-/// For the root to say who is late.
+/// Time for the root to answer which ranks are late.
 constexpr std::chrono::milliseconds answer_time{1000};
 
 std::span<const std::byte> bytes_of_text(std::string_view text) {
@@ -63,7 +63,7 @@ class tcp::meeting {
                std::string place) {
     ends_.emplace<tcp_client>(mine_, secret, std::move(addresses), std::move(place));
   }
-  /// Until all ranks are here.
+  /// Waits until all ranks have connected.
   void begin(std::chrono::milliseconds deadline, std::string description) {
     description_ = std::move(description);
     run([&](auto& end) {
@@ -102,7 +102,7 @@ class tcp::meeting {
   [[nodiscard]] const std::string& description() const noexcept { return description_; }
 
  private:
-  /// Whatever ends this rank's part ends the group, so that nobody waits for it.
+  /// Any exception on this rank ends the group, so that no other rank waits for this one.
   template <class Action>
   void run(Action&& action) {
     const detail::uncancellable ends_first;
@@ -177,7 +177,7 @@ class tcp::meeting {
   pid_t process_ = ::getpid();
   tcp_welcome welcome_;
   std::string description_;
-  std::string failed_;  ///< why, if the group has
+  std::string failed_;  ///< why the group has failed; empty if it has not
   std::variant<std::monostate, tcp_server, tcp_client> ends_;
 };
 

@@ -11,7 +11,7 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// Shorter messages go in one piece.
+/// Messages of at most this many bytes are sent in one piece.
 constexpr std::size_t longest_piece = 8192;
 
 void append(tcp_bytes& to, std::span<const std::byte> more) {
@@ -55,7 +55,7 @@ void tcp_channel::receive(std::span<const std::byte> bytes) {
 void tcp_channel::read_greeting() {
   tcp_greeting theirs;
   const std::size_t here = std::min(incoming_.size(), sizeof theirs);
-  // One wrong byte is enough: who speaks HTTP does not say 32 before it waits for an answer.
+  // One wrong byte is enough: an HTTP client may wait for an answer before it has sent 32 bytes.
   const auto magic = detail::bytes_of(tcp_greeting::known_magic);
   if (!std::equal(incoming_.begin(),
                   incoming_.begin() + static_cast<std::ptrdiff_t>(std::min(here, magic.size())),
@@ -66,9 +66,9 @@ void tcp_channel::read_greeting() {
   if (here < sizeof theirs) return;
   std::memcpy(static_cast<void*>(&theirs), incoming_.data(), sizeof theirs);
   taken_ = sizeof theirs;
-  // The other side learns the difference, too.
+  // Greets first, so that the other side also learns of a difference.
   if (mine_ == side::root) greet();
-  // A connection to a local port that nobody has may come out of that port.
+  // A connection to a local port at which nobody listens may be one to itself (TCP simultaneous open).
   if (theirs.nonce == drawn_) {
     fault_ = tcp_fault::stranger;
     return;

@@ -13,14 +13,14 @@ namespace chorale::bootstrap {
 namespace {
 
 constexpr std::size_t client_room = 65536;
-/// Between attempts: from the first to the second, doubling up to the longest.
+/// Pauses between attempts: the first one, doubling up to the longest.
 constexpr std::chrono::milliseconds first_pause{5};
 constexpr std::chrono::milliseconds longest_pause{250};
-/// For an answer, doubling likewise. A kernel repeats after a second what was lost, such as what came to a
-/// socket that was being closed.
+/// Times to wait for an answer, doubling likewise. TCP retransmits lost packets after a second, for example
+/// one that came to a socket that was being closed.
 constexpr std::chrono::milliseconds first_patience{200};
 constexpr std::chrono::seconds longest_patience{10};
-/// Addresses may change while one tries, as those of a service that is being started.
+/// Addresses are looked up again after this time, since those of a service that is being started may change.
 constexpr std::chrono::seconds addresses_last{2};
 
 std::string words_of_errno(int errnum) {
@@ -125,7 +125,7 @@ void tcp_client::move(attempt& one) {
   std::size_t bytes = 0;
   int errnum = 0;
   auto moved = tcp_moved::some;
-  // What a root that has failed said before comes first, so reading does.
+  // Reads before it writes: the root may have said why the group failed before it closed the connection.
   while (one.machine->fault() == tcp_fault::none &&
          (moved = receive_some(one.socket.get(), room_, bytes, errnum)) == tcp_moved::some)
     one.machine->received(std::span{room_}.first(bytes));
@@ -134,7 +134,7 @@ void tcp_client::move(attempt& one) {
     moved = send_some(one.socket.get(), left, bytes, errnum);
     if (moved == tcp_moved::none) break;
     if (moved == tcp_moved::some) one.machine->sent(bytes);
-    // The reason may have come just before: the next step reads it.
+    // The reason may have arrived just before: the next step reads it.
     if (moved == tcp_moved::closed) break;
   }
   judge(one);

@@ -17,42 +17,42 @@
 
 namespace chorale::bootstrap {
 
-/// Tries all addresses at once, again and again, and joins by the first at which somebody speaks the
+/// Tries all addresses at once, repeatedly, and joins through the first at which a process speaks the
 /// protocol. Not thread-safe.
 class tcp_client {
  public:
-  /// `addresses`: those at which the root may be, asked again from time to time. `place`: in words.
+  /// `addresses`: returns those of the root; called again from time to time. `place`: describes them.
   tcp_client(const tcp_claim& mine, std::span<const std::byte> secret,
              std::function<tcp_resolution()> addresses, std::string place);
   tcp_client(const tcp_client&) = delete;
   tcp_client& operator=(const tcp_client&) = delete;
 
-  /// Waits for at most `longest` for something to happen, and does what is to be done then.
+  /// Waits for at most `longest` for an event, and handles what has happened.
   void step(clock::duration longest);
-  /// Asks the root who is late, if there is one; false if nobody can be asked.
+  /// Asks the root which ranks are late; false if this rank has found no root.
   bool give_up(std::chrono::milliseconds waited);
   void linger() {}
-  /// Ends the connection for the root.
+  /// Tells the root that this connection ends.
   void end() noexcept;
 
   [[nodiscard]] std::optional<tcp_welcome> welcome() const;
   void contribute(std::span<const std::byte> mine) { joined().machine->contribute(mine); }
-  /// The messages of all ranks, once they are here.
+  /// The messages of all ranks, once they have arrived.
   [[nodiscard]] std::optional<cards> finished_round() { return joined().machine->finished_round(); }
   [[nodiscard]] const std::optional<tcp_failure>& failure() const noexcept;
-  /// What is waited for, for a report.
+  /// What this rank waits for, for a report.
   [[nodiscard]] std::string awaited() const;
 
  private:
-  /// An address, and what has come of it.
+  /// An address, and the state of the attempt to join there.
   struct attempt {
     tcp_address at;
     detail::unique_fd socket{};
     std::optional<tcp_member> machine{};  ///< once it is connected
-    clock::time_point again{};            ///< when to try next, or to give up trying
+    clock::time_point again{};            ///< time of the next attempt, or at which to give this one up
     clock::duration patience{};           ///< for an answer
     bool has_failed = false;
-    bool is_refused = false;  ///< the other side is of another version or has another secret
+    bool is_refused = false;  ///< the other side has another version or secret
     std::string why{};
   };
   attempt& joined() { return attempts_[static_cast<std::size_t>(joined_)]; }
@@ -69,11 +69,11 @@ class tcp_client {
   tcp_bytes secret_;
   std::function<tcp_resolution()> addresses_;
   std::string place_;
-  std::string why_;  ///< there are no addresses
+  std::string why_;  ///< why there are no addresses
   std::vector<attempt> attempts_;
   int joined_ = -1;
   clock::duration pause_;
-  clock::time_point asked_{};  ///< for addresses
+  clock::time_point asked_{};  ///< when the addresses were last looked up
   std::optional<tcp_failure> failure_;
   tcp_bytes room_;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scripts, torchrun and Kubernetes jobs tell each rank of a job.
+// The variables that scripts, torchrun and Kubernetes jobs set for each rank of a job.
 #pragma once
 
 #include <string>

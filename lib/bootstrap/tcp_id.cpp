@@ -18,10 +18,10 @@ namespace {
 
 struct made_id {
   detail::unique_fd listener{};  ///< none once a rank has taken it
-  bool is_over = false;          ///< the group has come about, or has failed
+  bool is_over = false;          ///< the group has been made, or has failed
 };
 
-/// By their secrets.
+/// The ids that this process has made, by their secrets.
 struct made_ids {
   std::mutex mutex{};
   std::map<std::array<std::byte, 16>, made_id> all{};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is in the bytes of bootstrap::tcp_id, and the sockets of those that this process has made.
+// The contents of a bootstrap::tcp_id, and the sockets of the ids that this process has made.
 #pragma once
 
 #include <array>
@@ -25,17 +25,16 @@ struct tcp_id_contents {
   std::uint32_t unused = 0;
   std::array<std::array<std::byte, 16>, most_addresses> raw{};
 
-  /// @throws error errc::invalid_argument if the bytes are no id.
+  /// @throws error errc::invalid_argument if the bytes are not an id.
   [[nodiscard]] static tcp_id_contents of(const tcp_id& id);
   [[nodiscard]] tcp_resolution resolution() const;
 };
 static_assert(detail::sendable<tcp_id_contents> && sizeof(tcp_id_contents) == sizeof(tcp_id));
 
-/// The listening socket of an id that this process has made, for the first rank that asks; nothing for
-/// others.
-/// @throws error errc::misuse if it is over.
+/// The listening socket of an id that this process has made, for the first rank that asks; nothing for other
+/// ranks. @throws error errc::misuse if the group of the id has been made, or has failed.
 [[nodiscard]] std::optional<detail::unique_fd> listener_of(const tcp_id_contents& id);
-/// The group has come about, or has failed.
+/// The group of the id has been made, or has failed.
 void end_id(const tcp_id_contents& id);
 
 }  // namespace chorale::bootstrap

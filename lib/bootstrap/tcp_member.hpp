@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of bootstrap::tcp that connects to the root, without the socket: bytes in, bytes and verdicts out.
+// A rank of bootstrap::tcp that connects to the root, sans-I/O: bytes in, bytes and verdicts out.
 #pragma once
 
 #include <chrono>
@@ -13,33 +13,33 @@
 
 namespace chorale::bootstrap {
 
-/// One connection to what may be the root. Not thread-safe.
+/// One connection to a process that may be the root. Not thread-safe.
 class tcp_member {
  public:
   tcp_member(const tcp_claim& mine, std::span<const std::byte> secret, const tcp_nonce& drawn);
 
   void received(std::span<const std::byte> bytes);
-  /// By the other side, or broken. A member that is not seated may try again.
+  /// The other side has closed the connection, or it is broken. A member that is not seated may try again.
   void closed();
   [[nodiscard]] bool is_seated() const noexcept { return is_seated_; }
   /// Bytes for the other side; empty if there are none.
   [[nodiscard]] std::span<const std::byte> outgoing() const noexcept { return channel_.outgoing(); }
   void sent(std::size_t bytes) noexcept { channel_.sent(bytes); }
 
-  /// Whether there is somebody who speaks the protocol: then one may join.
+  /// Whether the other side speaks the protocol: then `join` may be called.
   [[nodiscard]] bool has_greeted() const noexcept { return channel_.has_greeted(); }
   /// Why the other side is not the root of this job.
   [[nodiscard]] tcp_fault fault() const noexcept { return channel_.fault(); }
-  /// Says which rank this is. The root answers when all ranks are here.
+  /// Says which rank this is. The root answers that it accepts it, and, later, that all ranks have joined.
   void join();
   [[nodiscard]] const std::optional<tcp_welcome>& welcome() const noexcept { return welcome_; }
-  /// This rank's message of an exchange.
+  /// Sends this rank's message of an exchange.
   void contribute(std::span<const std::byte> mine);
-  /// The messages of all ranks, once they are here.
+  /// The messages of all ranks, once they have arrived.
   [[nodiscard]] std::optional<cards> finished_round();
-  /// The deadline of this rank has passed; the root knows who is late.
+  /// Tells the root that the deadline of this rank has passed; the root knows which ranks are late.
   void give_up(std::chrono::milliseconds waited);
-  /// Why the group cannot go on.
+  /// Why the group has failed.
   [[nodiscard]] const std::optional<tcp_failure>& failure() const noexcept { return failure_; }
 
  private:

@@ -24,7 +24,7 @@ void append_object(tcp_bytes& to, const Message& message) {
   to.insert(to.end(), bytes.begin(), bytes.end());
 }
 
-/// A text that another process has written into a field.
+/// The text in a field that another process has written.
 template <std::size_t Bytes>
 std::string text_of_field(const char (&field)[Bytes]) {
   return printable({field, static_cast<std::size_t>(std::find(field, field + Bytes, '\0') - field)});

@@ -18,9 +18,9 @@
 
 namespace chorale::bootstrap {
 
-/// A card has at most so many bytes, as with PMIx.
+/// Maximum size of a card in bytes, as with PMIx.
 inline constexpr std::size_t longest_tcp_card = 65536;
-/// Any other message of a member.
+/// Maximum size in bytes of any other message of a member.
 inline constexpr std::size_t longest_tcp_word = 8192;
 
 /// `tcp_kind::join`: which rank this is.
@@ -39,7 +39,7 @@ struct tcp_claim {
 };
 static_assert(detail::sendable<tcp_claim>);
 
-/// `tcp_kind::welcome`: what a rank learns once all are here.
+/// `tcp_kind::welcome`: what a rank learns once all ranks have joined.
 struct tcp_welcome {
   std::uint64_t job = 0;
   std::int32_t local_rank = 0;
@@ -47,7 +47,7 @@ struct tcp_welcome {
 };
 static_assert(detail::sendable<tcp_welcome>);
 
-/// `tcp_kind::failure`: why the group cannot go on, and whose fault it is.
+/// `tcp_kind::failure`: why the group has failed, and the ranks that caused it.
 struct tcp_failure {
   std::string text;
   std::vector<int> ranks;
@@ -63,7 +63,7 @@ struct tcp_failure {
 [[nodiscard]] std::optional<cards> read_cards_of_round(std::uint64_t round, std::size_t size,
                                                        std::span<const std::byte> bytes);
 
-/// An object at the beginning of `bytes`; nothing if they are fewer.
+/// An object at the beginning of `bytes`; nothing if there are too few.
 template <detail::sendable Message>
 [[nodiscard]] std::optional<Message> read_first(std::span<const std::byte> bytes) noexcept {
   if (bytes.size() < sizeof(Message)) return std::nullopt;
@@ -74,7 +74,7 @@ template <detail::sendable Message>
 
 /// "rank 3", "ranks 3 and 5", "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 25 more".
 [[nodiscard]] std::string ranks_in_words(const std::vector<int>& ranks);
-/// What a `tcp_fault` says of the other side, in a sentence that begins with it.
+/// What a `tcp_fault` says about the other side: a clause whose subject is that side.
 [[nodiscard]] std::string_view words_of(tcp_fault fault) noexcept;
 
 }  // namespace chorale::bootstrap

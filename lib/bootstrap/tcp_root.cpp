@@ -14,7 +14,7 @@
 namespace chorale::bootstrap {
 namespace {
 
-/// Connections that have not joined beyond the ranks that are missing: each takes a descriptor.
+/// Limit of connections that have not joined, beyond the number of missing ranks: each takes a descriptor.
 constexpr std::size_t most_strangers = 64;
 
 }  // namespace
@@ -43,11 +43,11 @@ void tcp_root::crowd_out() {
   link* oldest = nullptr;
   for (auto& [number, one] : links_) {
     if (one.rank >= 0 || one.is_over) continue;
-    // Rather one that has not even greeted.
+    // Prefers a connection that has not even greeted.
     if (oldest == nullptr || (oldest->channel.has_greeted() && !one.channel.has_greeted())) oldest = &one;
     ++strangers;
   }
-  // A rank among them tries again.
+  // If this closes the connection of a rank, that rank tries again.
   if (strangers > most_strangers + missing().size()) oldest->is_over = true;
 }
 
@@ -72,7 +72,7 @@ void tcp_root::distrust(link& whom) {
   }
   ++distrusted_;
   last_distrusted_ = fmt::format("from {}: {}", whom.from, words_of(why));
-  // Whoever has another secret cannot read this, and knows by that.
+  // A rank with another secret cannot read this message, and thereby learns that the secrets differ.
   if (why == tcp_fault::wrong_secret) whom.channel.send(tcp_kind::failure, {});
   whom.is_over = true;
 }
@@ -229,7 +229,7 @@ void tcp_root::fail(std::string text, std::vector<int> ranks) {
   failure_ = tcp_failure{std::move(text), std::move(ranks)};
   const tcp_bytes told = failure_->bytes();
   for (auto& [number, one] : links_) {
-    if (one.rank < 0) continue;  // it learns it when it has said who it is
+    if (one.rank < 0) continue;  // told once it has said which rank it is
     one.channel.send(tcp_kind::failure, told);
     one.is_over = true;
   }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rank to which all others of bootstrap::tcp connect, without the sockets: bytes in, bytes and verdicts
-// out.
+// The rank to which all others of bootstrap::tcp connect, sans-I/O: bytes in, bytes and verdicts out.
 #pragma once
 
 #include <chrono>
@@ -17,35 +16,35 @@
 
 namespace chorale::bootstrap {
 
-/// Connections have numbers, which the caller chooses, ascending. Not thread-safe.
+/// Connections are identified by numbers, which the caller chooses in ascending order. Not thread-safe.
 class tcp_root {
  public:
-  /// `job` is unpredictable.
+  /// `job`: an unpredictable number.
   tcp_root(const tcp_claim& mine, std::uint64_t job, std::span<const std::byte> secret);
 
-  /// Somebody at address `from` has connected.
+  /// A process at address `from` has connected. `drawn`: the nonce for this connection.
   void connected(int connection, std::string from, const tcp_nonce& drawn);
   void received(int connection, std::span<const std::byte> bytes);
-  /// By the other side, or broken.
+  /// The other side has closed the connection, or it is broken.
   void closed(int connection);
   /// Bytes for the other side; empty if there are none.
   [[nodiscard]] std::span<const std::byte> outgoing(int connection) const;
   void sent(int connection, std::size_t bytes);
-  /// Whether it is to be closed, once `outgoing` is empty.
+  /// Whether the connection is to be closed once `outgoing` is empty.
   [[nodiscard]] bool is_over(int connection) const;
 
-  /// Whether all ranks are here.
+  /// Whether all ranks have joined.
   [[nodiscard]] bool is_complete() const noexcept { return is_complete_; }
   [[nodiscard]] tcp_welcome welcome() const { return welcome_; }
-  /// This rank's message of an exchange.
+  /// Takes this rank's own message of an exchange.
   void contribute(std::span<const std::byte> mine);
-  /// The messages of all ranks, once they are here.
+  /// The messages of all ranks, once they have arrived.
   [[nodiscard]] std::optional<cards> finished_round();
   /// The deadline of this rank has passed.
   void give_up(std::chrono::milliseconds waited) { give_up(mine_.rank, waited); }
-  /// Why the group cannot go on.
+  /// Why the group has failed.
   [[nodiscard]] const std::optional<tcp_failure>& failure() const noexcept { return failure_; }
-  /// Who is waited for.
+  /// The ranks that are waited for.
   [[nodiscard]] std::vector<int> missing() const;
 
  private:
@@ -55,7 +54,7 @@ class tcp_root {
     int rank = -1;
     bool is_over = false;
   };
-  /// What is known of a rank.
+  /// What is known about a rank.
   struct seat {
     tcp_claim claim;
     int connection = -1;
@@ -81,8 +80,8 @@ class tcp_root {
   bool is_complete_ = false;
   std::uint64_t round_ = 0;
   std::optional<tcp_failure> failure_;
-  int distrusted_ = 0;           ///< connections that were not believed
-  std::string last_distrusted_;  ///< and why
+  int distrusted_ = 0;           ///< connections that were rejected
+  std::string last_distrusted_;  ///< the latest of them, and why
 };
 
 }  // namespace chorale::bootstrap

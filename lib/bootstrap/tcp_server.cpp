@@ -31,14 +31,15 @@ void tcp_server::step(clock::duration longest) {
   if (listener_.get() >= 0 && watched.back().is_readable) accept_all();
   for (std::size_t i = 0; i < numbers.size(); ++i)
     if (watched[i].is_readable) read(numbers[i]);
-  // Before anyone learns that all are here: it may connect anew, to the next group at this address.
+  // Closed before any rank learns that all have joined: it may then connect to the next group at this
+  // address.
   if (root_.is_complete()) listener_.reset();
   for (auto one = sockets_.begin(); one != sockets_.end();) {
     const int number = one->first;
     ++one;
     if (!write(number)) continue;
     if (!root_.is_over(number) || !root_.outgoing(number).empty()) continue;
-    // Those who are told a failure close it when they have read it.
+    // A rank that is told of a failure closes the connection when it has read the message.
     if (root_.failure()) {
       end_connection(sockets_.at(number).get());
       continue;
@@ -62,7 +63,7 @@ void tcp_server::accept_all() {
 void tcp_server::read(int connection) {
   std::size_t bytes = 0;
   int errnum = 0;
-  // Once a step: who sends without end does not keep the others waiting.
+  // Once per step, so that a peer that sends without end does not keep the others waiting.
   const tcp_moved moved = receive_some(sockets_.at(connection).get(), room_, bytes, errnum);
   if (moved == tcp_moved::some) root_.received(connection, std::span{room_}.first(bytes));
   if (moved != tcp_moved::closed) return;

@@ -43,7 +43,7 @@ void set_option(int socket, int level, int option, int value) noexcept {
   static_cast<void>(::setsockopt(socket, level, option, &value, sizeof value));
 }
 
-/// Small messages go at once, and a host that is gone is noticed.
+/// Small messages are sent at once, and the death of a host is noticed.
 void prepare(int socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_NODELAY, 1);
   set_option(socket, SOL_SOCKET, SO_KEEPALIVE, 1);
@@ -57,7 +57,7 @@ detail::unique_fd new_socket(int family) noexcept {
       [&] { return ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP); })};
 }
 
-/// -1 with errno.
+/// Returns -1 with errno on failure.
 detail::unique_fd listener_at(const tcp_address& address) noexcept {
   detail::unique_fd listener = new_socket(address.where.ss_family);
   if (listener.get() < 0) return listener;
@@ -170,7 +170,7 @@ std::string tcp_place::text() const {
 
 tcp_resolution resolve(const tcp_place& place) {
   tcp_resolution result = ask_resolver(place, 0);
-  // Small containers have no /etc/hosts, but this name is of no other host (RFC 6761 section 6.3).
+  // Small containers have no /etc/hosts, but this name always means this host (RFC 6761 section 6.3).
   if (result.addresses.empty() && place.host == "localhost")
     for (const char* const number : {"127.0.0.1", "::1"})
       for (const tcp_address& one : ask_resolver({number, place.port}, AI_NUMERICHOST).addresses)
@@ -187,7 +187,8 @@ detail::unique_fd listen_at(const tcp_place& place) {
   choices.push_back(any_address(AF_INET, place.port));
   for (const tcp_address& address : choices) {
     detail::unique_fd listener = listener_at(address);
-    // An address of a router in front of this host, or a kernel without IPv6: the next.
+    // If the address is that of a router in front of this host, or the kernel has no IPv6: tries the next
+    // one.
     if (listener.get() >= 0) return listener;
     if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT) break;
   }

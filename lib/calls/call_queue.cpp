@@ -163,13 +163,13 @@ void call_queue::drive(attention how) {
 }
 
 background::remainder call_queue::advance(attention how) noexcept {
-  // If a call is active further up the stack.
+  // Returned if a call is active further up the stack.
   constexpr remainder later{.waited = {}};
   if (driven_) return later;
   const transport::occupancy::passage inside{net_->use()};
   if (!inside.is_open()) {
     if (!net_->use().is_parents()) return later;
-    delist();  // of this child of fork(), which cannot advance its parent's calls
+    delist();  // in this child of fork(), which cannot advance its parent's calls
     return {};
   }
   drive(how);

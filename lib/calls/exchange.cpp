@@ -43,8 +43,8 @@ std::string fault_of_overlap(std::vector<stretch> all) {
   return {};
 }
 
-/// Where it is not contiguous, a message may lie between the elements of another, as faces of a halo do;
-/// whether it does is not checked.
+/// Noncontiguous messages are left out: one may lie between the elements of another, as faces of a halo do,
+/// and whether they overlap is not checked.
 template <class Message>
 void add_stretch(std::vector<stretch>& all, const Message& m, bool is_written) {
   if (m.peer != nobody && !m.bytes.empty() && m.where.is_contiguous())

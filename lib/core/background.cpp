@@ -55,7 +55,7 @@ namespace {
 [[gnu::tls_model("initial-exec")]] alignas(background::list) constinit thread_local std::byte
     room_of_list[sizeof(background::list)]{};
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_watched = false;
-/// Work is enlisted without more ado: the end of the thread is watched, and no event loop waits for its work.
+/// Work can be enlisted at once: the end of the thread is watched, and there is no alarm to ring.
 [[gnu::tls_model("initial-exec")]] constinit thread_local bool is_prepared = false;
 pthread_key_t end_of_thread;
 bool is_end_watched = false;
@@ -163,7 +163,7 @@ progress_alarm& background::list::make_alarm() {
     alarm_ = detail::process_bound_ptr<progress_alarm>{new progress_alarm};
     is_prepared = false;
     await_end_of_thread(*this);
-    alarm_->ring_after({});  // for what may be complete already
+    alarm_->ring_after({});  // for calls that may be complete already
   }
   return *alarm_;
 }

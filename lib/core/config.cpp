@@ -19,7 +19,7 @@ extern char** environ;
 namespace chorale {
 namespace {
 
-/// Number of insertions, deletions, replacements and swaps of neighboring characters that turn one text into
+/// Number of insertions, deletions, replacements and swaps of neighbouring characters that turn one text into
 /// the other (optimal string alignment).
 std::size_t edit_distance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1);

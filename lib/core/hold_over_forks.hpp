@@ -7,8 +7,8 @@
 
 namespace chorale::detail {
 
-/// From now on fork() waits until nobody holds `lock`, so that a child finds neither a lock whose holder is a
-/// thread that it does not have, nor half of a change to what it protects. To be called when the library is
+/// From now on fork() waits until nobody holds `lock`, so that a child finds neither the lock held by a
+/// thread that does not exist there, nor what it protects half changed. To be called when the library is
 /// loaded. Whoever holds `lock` must not fork. If there is no memory for the handlers, forks do not wait.
 template <std::mutex& lock>
 void hold_over_forks() noexcept {

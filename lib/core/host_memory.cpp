@@ -17,7 +17,8 @@
 namespace chorale::detail {
 namespace {
 
-/// Calls `is_good(address)` for a word on each page of `memory`, or on some of very many.
+/// Calls `is_good(address)` for an address on each page of `memory`, or on some of them if there are very
+/// many.
 template <class IsGood>
 bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcept {
   if (memory.empty()) return true;
@@ -33,13 +34,13 @@ bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcep
 
 }  // namespace
 
-// The kernel reads and changes a futex by the same loads and stores as this process, so that it finds memory
-// usable exactly if it is, also memory of a driver that other system calls refuse to pin.
+// The kernel reads and changes a futex by the same loads and stores as this process, so that these checks are
+// correct for all memory, including memory of a driver, which other system calls refuse to pin.
 
 bool can_read(std::span<const std::byte> memory) noexcept {
   return all_pages(memory, [](std::uintptr_t at) {
     const timespec no_time{};
-    // The value may be the expected one: then the wait ends at once, for lack of time.
+    // If the value happens to be the expected one, the wait ends at once, since its time limit is zero.
     return syscall(SYS_futex, at, FUTEX_WAIT_PRIVATE, 0, &no_time, nullptr, 0) == 0 || errno != EFAULT;
   });
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static objects of which a child of fork() gets new ones.
+// Static objects that a child of fork() replaces by new ones.
 #pragma once
 
 #include <new>

@@ -15,7 +15,7 @@
 namespace chorale {
 namespace {
 
-/// As the naps of a blocking wait: at most 1/32 of the time waited so far.
+/// As long as a nap in a blocking wait: at most 1/32 of the time waited so far.
 clock::duration pause_after(clock::duration waited) noexcept {
   return std::min<clock::duration>(std::chrono::milliseconds{1}, waited / 32);
 }
@@ -35,7 +35,7 @@ bool progress() {
     throw;
   }
   const bool is_outstanding = all.is_outstanding();
-  // Coroutines may have started calls, or waited, so that those of others are complete.
+  // Resumed coroutines may have started calls, or may have waited, while calls of others completed.
   if (alarm != nullptr && is_outstanding)
     alarm->ring_after(has_resumed ? clock::duration{} : pause_after(left.waited));
   else if (alarm != nullptr)

@@ -20,7 +20,7 @@
 namespace chorale {
 
 /// A descriptor that is readable at once, or after a pause, until the next change. Each change is an event
-/// also for those who wait for edges.
+/// for edge-triggered waiters, too.
 class progress_alarm {
  public:
   /// @throws error with an errno if there is no descriptor left.
@@ -41,7 +41,7 @@ class progress_alarm {
 
   void ring_after(clock::duration pause) noexcept {
     const detail::uncancellable ends_first;
-    // An interrupt of a timer, in a virtual machine above all, takes longer than such a pause.
+    // A timer interrupt, above all in a virtual machine, takes longer than such a pause.
     if (pause < std::chrono::microseconds{10}) {
       is_ringing_ = true;
       eventfd_write(at_once_.get(), 1);

@@ -71,7 +71,7 @@ std::ptrdiff_t scaled(std::ptrdiff_t stride, std::size_t by) {
 strides::strides(std::span<const steps> loops, std::size_t block, std::size_t one) {
   if (detail::bytes_of_steps(loops, block, one) == 0) return;
   run_ = block * one;
-  // From the inside, so that a loop is joined with what has become of the inner ones.
+  // From the inside out, so that each loop can be merged with the result of merging the inner ones.
   std::array<loop, most_dimensions> kept{};
   std::uint32_t count = 0;
   for (std::size_t i = loops.size(); i-- > 0;) {
@@ -101,7 +101,7 @@ bool strides::is_disjoint() const noexcept {
             [](const loop& a, const loop& b) { return magnitude(a.stride) < magnitude(b.stride); });
   std::size_t inside = run_;
   for (const loop& one : sorted) {
-    if (one.count == 0) continue;  // one of those beyond the depth
+    if (one.count == 0) continue;  // an unused entry, beyond the depth
     if (magnitude(one.stride) < inside) return false;
     inside += magnitude(one.stride) * (one.count - 1);
   }

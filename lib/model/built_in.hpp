@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The measurements that the library is built with.
+// The built-in measurements.
 #pragma once
 
 #include <string_view>
@@ -9,13 +9,13 @@
 
 namespace chorale::model {
 
-/// Of lines "operation transport ranks crowded bytes {algorithm microseconds}...", in which no name of an
-/// algorithm has a space.
+/// Parses lines "operation transport ranks crowded bytes {algorithm microseconds}...", in which names of
+/// algorithms have no spaces.
 [[nodiscard]] std::vector<measurement> measurements_of(std::string_view rows);
 
 /// Rows of soft0.
 [[nodiscard]] std::string_view soft_rows() noexcept;
-/// Rows of a simulated cluster, all of one rank a core.
+/// Rows of a simulated cluster, with one rank per core.
 [[nodiscard]] std::string_view simulated_rows() noexcept;
 
 }  // namespace chorale::model

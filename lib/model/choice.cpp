@@ -137,9 +137,9 @@ int choice::next(range_choice& in, std::size_t bytes) {
 bool choice::record(range_choice& in, std::size_t bytes, clock::time_point begin, clock::time_point end,
                     bool is_apart) {
   if (!in.running) return false;
-  // Where ranks share cores, a rank that gets a core may find the message of a root that was ahead: such a
-  // call seems to cost nothing. So the time from one call's end to the next counts; the first call of a turn,
-  // which has no such time, does not.
+  // Where ranks share cores, the root may run ahead, and a rank that gets a core then finds its message
+  // there: such a call seems to cost nothing. So the time since the end of the previous call counts, if there
+  // is one in this round.
   const bool by_turns = context_.is_rooted && context_.here.crowded && in.ended != clock::time_point{};
   std::optional<clock::duration> time;
   if (is_apart) time = end - (by_turns ? in.ended : begin);
@@ -150,7 +150,7 @@ bool choice::record(range_choice& in, std::size_t bytes, clock::time_point begin
 
 std::string choice::judge(range_choice& in, std::size_t bytes) {
   in.running->judge();
-  // The time of adding up is no call's time.
+  // Since the last call the ranks have summed their times, which must not count as part of the next call.
   in.ended = {};
   if (!in.running->is_over()) return {};
   const auto name = [&] { return entrants_[static_cast<std::size_t>(in.algorithm)].name; };
@@ -171,7 +171,7 @@ std::string choice::explain(std::size_t bytes) {
 
 void choice::say(const range_choice& of) const {
   const std::size_t at = rule_of(of);
-  // Sizes with trials of their own that begin alike share a line.
+  // Size ranges that have separate trials, but the same choice so far, share a line.
   std::size_t last = at;
   if (!of.settled)
     while (last + 1 < rules_.size() && says_the_same(rules_[last + 1].any, of)) ++last;

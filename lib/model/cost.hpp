@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The cost of algorithms by formula, and the choice by it.
+// The cost of algorithms by formula, and the choice by that cost.
 #pragma once
 
 #include <cstddef>

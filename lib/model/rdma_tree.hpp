@@ -44,9 +44,9 @@ struct best_and_worst {
 };
 
 /// The reduce of P3 figure 6.16 to rank 0 up the tree of degree `k` = 2^m - 1. In a step with s senders the
-/// receiver takes, besides Ts + Tn + Tt + To, for each further sender max(Ts, Tt) at best, and To more in the
-/// worst case, or Tn + To where Tt < Ts + Tn. The figure's cases are merged: the second and third, which Tt <
-/// Ts distinguishes, differ from the first only in the worst case. Two apparent misprints are corrected:
+/// receiver takes Ts + Tn + Tt + To. Each further sender adds max(Ts, Tt) in the best case, and in the worst
+/// case To more, or Tn + To where Tt < Ts + Tn. The figure's cases are merged: the second and third, which Tt
+/// < Ts distinguishes, differ from the first only in the worst case. Two apparent misprints are corrected:
 /// `Quotient = 0` is read as `!= 0`, and `Nodes` as the senders of the step, as in P2 section 5.2. The figure
 /// divides by k + 1, and so assumes powers of two; here the senders of each step are counted, for any number
 /// of ranks.
@@ -59,8 +59,8 @@ best_and_worst degree_k_reduce(int ranks, int k, std::size_t bytes, const event_
 best_and_worst degree_k_allreduce(int ranks, int k, std::size_t bytes, std::size_t block = giganet_block,
                                   const event_costs& costs = {});
 
-/// The degree 2^m - 1 whose reduce is fastest at best, up to the degree with which all ranks send to rank 0
-/// at once; the smallest of equals. Source: P2 section 6.2.1, figure 11.
+/// The degree 2^m - 1 whose reduce has the lowest best-case time, up to the degree with which all ranks send
+/// to rank 0 at once; the smallest of equals. Source: P2 section 6.2.1, figure 11.
 /// @throws error errc::invalid_argument if `ranks` is below 1.
 int best_degree(int ranks, std::size_t bytes, const event_costs& costs = {});
 

@@ -48,7 +48,7 @@ std::int64_t slabs(std::int64_t peers) noexcept {
 std::int64_t inboxes_bytes(std::int64_t peers, const config& c) noexcept {
   return slabs(peers) * up_to(slab * inbox_bytes(c), page);
 }
-/// Each connection posts its part of all, and at least 32.
+/// The receives in the shared queue: each connection posts its share of the maximum, and at least 32.
 std::int64_t shared_receives(std::int64_t ranks, std::int64_t connections) noexcept {
   const std::int64_t all = std::clamp<std::int64_t>(4 * ranks, 64, 4096);
   const std::int64_t peers = std::max<std::int64_t>(ranks - 1, 1);

@@ -10,7 +10,7 @@ namespace chorale::model {
 std::vector<measurement> measurements_of(std::string_view rows) {
   std::vector<measurement> all;
   std::istringstream lines{std::string{rows}};
-  // Otherwise a stream without memory for a word looks like one at its end, and rows would be missing.
+  // Otherwise a lack of memory would look like the end of the stream, and rows would be missing.
   lines.exceptions(std::ios::badbit);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream words{line};
@@ -23,7 +23,7 @@ std::vector<measurement> measurements_of(std::string_view rows) {
     if (!(words >> m.crowded >> m.bytes)) continue;
     m.what = operation_named(operation);
     while (words >> m.algorithm >> m.microseconds) {
-      // "degree_k<15,flat>" is "degree_k<15, flat>" as a type is written.
+      // Restores the space of the type's name: "degree_k<15,flat>" is "degree_k<15, flat>".
       if (const auto comma = m.algorithm.find(','); comma != std::string::npos)
         m.algorithm = m.algorithm.substr(0, comma) + ", " + m.algorithm.substr(comma + 1);
       all.push_back(m);

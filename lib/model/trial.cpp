@@ -35,7 +35,7 @@ constexpr double bound(std::size_t rounds) noexcept {
   // The median of two is the lower one, since a single turn may be disturbed.
   return rounds == 2 ? 4 : rounds == 3 ? 2 : rounds < 6 ? 1.4 : rounds < 9 ? 1.2 : 1.1;
 }
-/// After this many rounds the first one is dropped: first calls mostly measure something else.
+/// After this many rounds the first one is dropped, since its calls mostly measure set-up.
 constexpr std::size_t rounds_with_first = 2;
 
 }  // namespace
@@ -55,7 +55,7 @@ void trial::begin_round() {
 }
 
 void trial::record(std::size_t bytes, std::optional<clock::duration> time) {
-  // Even if adding up has failed, the round is over.
+  // The round is over, even if the ranks have failed to sum its times.
   if (round_is_over()) return;
   ++made_;
   if (time && time->count() >= 0) {

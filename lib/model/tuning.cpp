@@ -124,7 +124,7 @@ tuning_table::known tuning_table::about(const situation& s, std::span<const std:
   return about_like(flat, algorithms);
 }
 
-/// The same, only of groups that have levels if that of `s` has.
+/// Like `about`, but without falling back from a group with levels to a flat one.
 tuning_table::known tuning_table::about_like(const situation& s,
                                              std::span<const std::string> algorithms) const {
   known found;
@@ -198,7 +198,7 @@ std::shared_ptr<const tuning_table> tuning_table::built_in(bool for_adapters) {
   }
   static detail::immortal<std::shared_ptr<const tuning_table>> table{[] {
     auto rows = measurements_of(simulated_rows());
-    // Ranks that share cores wait for these rather than for the device.
+    // Ranks that share cores wait for a core rather than for the device.
     std::ranges::copy_if(measurements_of(soft_rows()), std::back_inserter(rows), &measurement::crowded);
     return std::make_shared<const tuning_table>(rows, "the built-in table of a simulated cluster");
   }()};

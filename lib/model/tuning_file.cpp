@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Tuning tables as JSON: {"tuning": [{"operation": "allreduce", "transport": "rc", "ranks": 4, "crowded":
-// true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}; of a group that has
-// several places, of which one has several ranks, also "places": 2, "largest": 3.
+// true, "bytes": 1024, "microseconds": {"ring": 3.5, "recursive_doubling": 2.1}}, ...]}. A group of several
+// places, one of which has several ranks, also has "places": 2, "largest": 3.
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -27,7 +27,7 @@ struct refusal {
 };
 
 #ifdef CHORALE_HAVE_JSON
-/// Hundreds of times what chorale-bench writes.
+/// In bytes: hundreds of times what chorale-bench writes.
 constexpr std::size_t largest_file = std::size_t{64} << 20;
 
 /// A row of a document, with its number for errors.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C library's allocation of page-aligned blocks, which is where programs get the memory they register:
-// out of the shared heap, so that a peer's write is a copy and no system call. All else stays with the C
-// library.
+// Replaces the C library's allocation of page-aligned blocks, from which programs usually take the memory
+// that they register: blocks come from the shared heap, so that a peer's write is a copy instead of a system
+// call. All other allocations remain with the C library.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -16,14 +16,14 @@ using chorale::preload::shared_heap;
 
 namespace {
 
-/// The next definition of a function, found once. dlsym() itself may allocate and free: what it frees while
-/// it looks for `free` is left alone.
+/// The next definition of a function, looked up once. dlsym() itself may allocate and free: memory that it
+/// frees during a look-up is leaked.
 template <class Function>
 class next_definition {
  public:
   constexpr explicit next_definition(const char* name) noexcept : name_(name) {}
 
-  /// nullptr while it is being looked up by this very thread.
+  /// nullptr while this thread is in a look-up.
   Function* get() noexcept {
     Function* known = __atomic_load_n(&found_, __ATOMIC_ACQUIRE);
     if (known != nullptr) return known;

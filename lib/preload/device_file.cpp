@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A device of the kernel has a file under /dev/infiniband, and UCX passes over a device whose file it cannot
-// find. soft0 needs none: who asks about one hears what /dev/null would say, a character device open to all.
-// Both names are defined here, so neither may be a macro or an alias for the other.
+// A device of the kernel has a file under /dev/infiniband, and UCX skips a device whose file it cannot find.
+// soft0 has no file: queries about it are answered for /dev/null, a character device that all may open. This
+// file defines stat and stat64, so neither may be a macro or an alias for the other.
 #undef _FILE_OFFSET_BITS
 #define _LARGEFILE64_SOURCE 1
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Devices, contexts and what is asked of them. The list has soft0 alone: whoever preloads this library asks
-// for it.
+// Devices, contexts and queries about them. The list of devices has only soft0: that is why users preload
+// this library.
 #include <cerrno>
 #include <cstddef>
 #include <cstring>

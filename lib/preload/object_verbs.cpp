@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The objects of the verbs, each call to the table that the library's own users have.
+// The verbs that concern objects: each calls soft0 through the driver table that the library uses as well.
 #include <cerrno>
 #include <cstdint>
 
@@ -23,7 +23,7 @@ ibv_mr* ibv_reg_mr(ibv_pd* pd, void* address, std::size_t bytes, int access) {
   return soft0().reg_mr(pd, address, bytes, access);
 }
 
-/// Peers name addresses as this process does: another numbering is refused.
+/// Peers use the addresses of this process: any other `iova` is refused.
 ibv_mr* ibv_reg_mr_iova2(ibv_pd* pd, void* address, std::size_t bytes, std::uint64_t iova, unsigned access) {
   if (iova != reinterpret_cast<std::uint64_t>(address)) {
     errno = EOPNOTSUPP;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Verbs that soft0 does not have. libibverbs must not answer them either: it would take soft0's objects for
-// its own.
+// Verbs that soft0 does not support. libibverbs must not answer them either: it would take soft0's objects
+// for its own.
 #include <cerrno>
 
 #include "verbs_names.hpp"

@@ -21,10 +21,10 @@
 namespace chorale::preload {
 namespace {
 
-/// Address space, not memory: pages come when they are touched.
+/// Address space, not memory: pages are allocated when they are touched.
 constexpr std::uint64_t largest_heap = std::uint64_t{1} << 36;
 constexpr std::uint64_t smallest_heap = std::uint64_t{1} << 30;
-/// Blocks from here on give their pages back to the system when they are freed.
+/// The pages of blocks of at least this size return to the system when the block is freed.
 constexpr std::uint64_t give_back_bytes = std::uint64_t{1} << 20;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t step) noexcept {
@@ -94,7 +94,7 @@ void* shared_heap::allocate(std::size_t bytes, std::size_t alignment) noexcept {
       const auto [offset, room] = *it;
       const std::uint64_t at = round_up(begin + offset, step) - begin;
       if (at - offset > room || size > room - (at - offset)) continue;
-      // Entries are made before the old one goes: a failure in between loses nothing.
+      // The new entries are made before the old one is erased, so that a failure in between loses nothing.
       const std::uint64_t after = at + size;
       used_[at] = size;
       if (after != offset + room) {
@@ -121,7 +121,7 @@ void shared_heap::release(void* block) noexcept {
   const std::uint64_t offset = reinterpret_cast<std::uintptr_t>(block) - begin_.load();
   const std::lock_guard lock(mutex_);
   const auto found = used_.find(offset);
-  if (found == used_.end()) std::abort();  // as the C library does for what it did not give out
+  if (found == used_.end()) std::abort();  // as the C library does for an address that is not a block
   const std::uint64_t bytes = found->second;
   if (bytes >= give_back_bytes) madvise(block, bytes, MADV_REMOVE);
   // The node moves from map to map: freeing must not need memory.
@@ -194,7 +194,8 @@ void shared_heap::after_fork_parent() noexcept {
   shared_heap& heap = instance();
   if (heap.fork_pipe_[1] >= 0) close(heap.fork_pipe_[1]);
   if (heap.fork_pipe_[0] >= 0) {
-    // Copying gigabytes takes seconds; a child that is stopped meanwhile must not stop its parent for good.
+    // Copying gigabytes takes seconds, but a child that is stopped meanwhile must not block its parent
+    // forever.
     pollfd wait{heap.fork_pipe_[0], POLLIN, 0};
     while (poll(&wait, 1, 30'000) < 0 && errno == EINTR) {
     }
@@ -207,7 +208,7 @@ void shared_heap::after_fork_child() noexcept {
   const kept_errno keep;
   shared_heap& heap = instance();
   if (!heap.move_to_own_memory()) {
-    // Private pages of the old memory: the parent's later writes may be seen, but never the other way round.
+    // Private pages of the old memory: this child may see later writes of its parent, but not vice versa.
     mmap(reinterpret_cast<void*>(begin_.load()), bytes_.load(), PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, heap.fd_, 0);
     soft::readopt_memory(reinterpret_cast<void*>(begin_.load()), -1, 0);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of a preloaded program that other processes can map: page-aligned blocks out of one memfd.
+// Page-aligned blocks of memory for a preloaded program, from one memfd, so that other processes can map
+// them.
 #pragma once
 
 #include <atomic>
@@ -10,22 +11,23 @@
 
 namespace chorale::preload {
 
-/// First fit with coalescing. Any thread. Blocks are whole pages and hold what was there before, as malloc's
-/// do. fork(): the child gets a copy of all blocks in a memfd of its own, and the parent goes on once that is
-/// made, so both see private memory as after any fork. A child of vfork(), posix_spawn() or a bare clone()
-/// that writes to a block before it calls exec writes to its parent's.
+/// First fit with coalescing. Thread-safe. Blocks are whole pages, and are not zeroed, like those of malloc.
+/// In fork() the child gets a copy of all blocks in a memfd of its own, and the parent continues once the
+/// copy exists, so both have private memory as after any fork. A child of vfork(), posix_spawn() or a bare
+/// clone() that writes to a block before it calls exec() writes to its parent's memory.
 class shared_heap {
  public:
-  /// The heap of this process, which nothing destroys. The first call makes it.
+  /// The heap of this process: created by the first call, and never destroyed.
   static shared_heap& instance() noexcept;
 
-  /// nullptr (errno untouched) if CHORALE_SOFT_SHARE is 0, or there is no room: use another allocator then.
+  /// nullptr, with errno unchanged, if CHORALE_SOFT_SHARE is 0 or there is no room: then use another
+  /// allocator.
   void* allocate(std::size_t bytes, std::size_t alignment) noexcept;
   void release(void* block) noexcept;
-  /// Bytes of the block that begins at `block`; 0 if none does.
+  /// Size in bytes of the block that begins at `block`; 0 if there is none.
   std::size_t size_of(const void* block) noexcept;
 
-  /// True if the address lies in the heap. No lock.
+  /// True if the address lies in the heap. Takes no lock.
   static bool owns(const void* address) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
     return at - begin_.load(std::memory_order_relaxed) < bytes_.load(std::memory_order_relaxed);
@@ -46,7 +48,7 @@ class shared_heap {
   std::map<std::uint64_t, std::uint64_t> free_;  ///< offset -> bytes
   std::map<std::uint64_t, std::uint64_t> used_;
   int fd_ = -1;
-  int fork_pipe_[2] = {-1, -1};  ///< the parent reads its end of file when the child has its copy, or is dead
+  int fork_pipe_[2] = {-1, -1};  ///< shows end of file to the parent once the child has its copy or is dead
 };
 
 }  // namespace chorale::preload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What programs ask of a subnet manager through libibumad before they use multicast on InfiniBand: to join a
-// group and to leave it. soft0 needs no manager, so whoever asks on its port hears that it is done.
+// Requests to join or leave a multicast group, which programs send to the subnet manager of InfiniBand
+// through libibumad. soft0 needs no subnet manager, so all such requests on its port succeed.
 #include <cerrno>
 #include <cstdint>
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr int soft_port = 0x50f70;  ///< no descriptor: what umad_open_port gives for soft0
+constexpr int soft_port = 0x50f70;  ///< not a descriptor: what umad_open_port returns for soft0
 // Management datagrams (IBTA 13.4, 15.2): header, RMPP, SA header, then an MCMemberRecord.
 constexpr std::size_t method_at = 3;
 constexpr std::size_t status_at = 4;
@@ -30,7 +30,7 @@ Function* next(const char* name) noexcept {
   return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
 }
 
-/// Bytes before the datagram, which differ with the kernel's interface that libibumad has found.
+/// Bytes before the datagram, which depend on the kernel interface that libibumad has found.
 std::size_t header_bytes() noexcept {
   static auto* const real = next<std::size_t()>("umad_size");
   return real == nullptr ? 64 : real();
@@ -67,7 +67,7 @@ bool is_membership(const void* request, int length) noexcept {
 extern "C" {
 
 int umad_init(void) {
-  return 0;  // its check for the kernel's module would fail
+  return 0;  // libibumad's check for the kernel's module would fail
 }
 
 int umad_open_port(const char* device, int port) {

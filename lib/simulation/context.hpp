@@ -47,7 +47,7 @@ class context {
 
   /// Switches from this running context to `to`; returns when another context switches back.
   void switch_to(context& to) noexcept;
-  /// Like `switch_to`, but for good: this context's stack may be given back once another context runs.
+  /// Like `switch_to`, but never returns: this context's stack may be given back once another context runs.
   void leave_for(context& to) noexcept;
   [[nodiscard]] stack memory() const noexcept { return memory_; }
 

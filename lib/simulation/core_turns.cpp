@@ -73,7 +73,7 @@ void core_turns::plan(std::size_t of, std::size_t core) {
   at.turns[core] = queue_->add(turn->when, [this, &at, core, turn = *turn] {
     at.cores[core].begin(turn);
     *next_ = fibers_[turn.who];
-    // Any other event that would have resumed the fiber is void.
+    // The fiber needs no other event to resume it.
     queue_->cancel((*next_)->turn);
   });
 }

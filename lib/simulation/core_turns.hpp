@@ -31,7 +31,7 @@ struct core_place {
   shared_core::thread number = 0;   ///< the fiber's number in `host_cores`
   std::optional<std::size_t> last;  ///< the core that it had last, or queues for
   bool can_run = false;             ///< has that core, or queues for it
-  int changes = 0;  ///< to memory that it polls, since it gave way, while other fibers had its core
+  int changes = 0;  ///< of the memory that it polls, since it gave its core away
 };
 
 /// Makes fibers take turns on the cores of their hosts. Each shared core has an event at which it passes to
@@ -47,11 +47,12 @@ class core_turns {
   void compete(fiber& who, instant now);
   /// The fiber sleeps, waits or has ended: other fibers may use its core, if it has one.
   void leave(fiber& who, instant now);
-  /// The other fibers of its core run first, until the fiber has something to see, at `due` at the latest.
+  /// The other fibers of its core run first. The fiber continues once `hurry` is called for it, at `due` at
+  /// the latest.
   void give_way(fiber& who, instant now, instant due);
   /// Whether the fiber has a shared core, for which others may be waiting.
   [[nodiscard]] static bool has_core(const fiber& who) noexcept;
-  /// From `due` on the fiber has something to see or to do.
+  /// From `due` on the fiber has something to do: work, or a poll that will succeed.
   void hurry(fiber& who, instant due);
 
  private:

@@ -16,7 +16,7 @@
 
 namespace chorale::simulation {
 
-/// Names an event that has been added. Once the event has happened or was cancelled, the name is void.
+/// Names an event that has been added. The name is invalid once the event has happened or was cancelled.
 struct event_id {
   std::uint32_t slot = UINT32_MAX;
   std::uint32_t generation = 0;

@@ -32,11 +32,11 @@ struct fiber {
   std::unique_ptr<context> flow;  ///< null after the fiber's end
   scheduler* owner = nullptr;
   state now = state::ready;
-  instant time{};  ///< of the fiber itself, when it was suspended
+  instant time{};  ///< the fiber's own time when it was suspended
   event_id turn;   ///< the event that resumes it
   core_place place;
   instant stopped_until{};
-  instant polls_since{};  ///< when nothing was to be seen
+  instant polls_since{};  ///< end of its last poll, which found nothing
   instant idle_since{};
   bool touched = false;    ///< since it last gave way
   bool signalled = false;  ///< since it last slept for a signal

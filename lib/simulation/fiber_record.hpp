@@ -35,7 +35,7 @@ struct arrival_of {
   bool answer = false;        ///< to that message
 };
 
-/// The state of one fiber for its recorder. Repeated polls in vain count as one wait.
+/// The state of one fiber for its recorder. Consecutive unsuccessful polls count as one wait.
 class fiber_record {
  public:
   fiber_record(int rank, std::uint16_t thread) noexcept : rank_(rank), thread_(thread) {}
@@ -57,7 +57,7 @@ class fiber_record {
   /// The fiber begins to wait, or lets others run.
   void suspends() noexcept { come_ = {}; }
   /// Something has arrived for the fiber meanwhile. The last arrival counts, and a message takes precedence
-  /// over an answer: a fiber that waits for both mostly waits for what the message brings.
+  /// over an answer: a fiber that waits for both usually needs the content of the message.
   void touched(const arrival_of& by) noexcept {
     if (by.message != 0 && (!by.answer || come_.message == 0 || come_.answer)) come_ = by;
   }

@@ -22,7 +22,7 @@ struct in_large_pages {
     const std::size_t bytes = count * sizeof(T);
     if (bytes < page) return static_cast<T*>(::operator new(bytes, boundary(bytes)));
     void* const begin = ::operator new(bytes, boundary(bytes));
-    // Only advice: without it everything works as well.
+    // Only a hint: small pages work as well.
     madvise(begin, bytes, MADV_HUGEPAGE);
     return static_cast<T*>(begin);
   }

@@ -21,7 +21,7 @@ class meeting {
   meeting(scheduler& time, int size, std::string machine);
 
   [[nodiscard]] int size() const noexcept { return static_cast<int>(here_.size()); }
-  /// The machine on which the ranks run, as a text.
+  /// A description of the machine on which the ranks run.
   [[nodiscard]] const std::string& machine() const noexcept { return machine_; }
   /// Waits for all ranks as long as none has left. `deadline` zero: no limit.
   bootstrap::cards exchange(int rank, std::span<const std::byte> mine, std::chrono::milliseconds deadline);
@@ -34,7 +34,7 @@ class meeting {
   wait_list settled_;  ///< the ranks that wait for the end of the current exchange
   std::vector<bool> here_;
   int arrived_ = 0;
-  int first_gone_ = -1;  ///< in time: later ranks end because this one has
+  int first_gone_ = -1;  ///< the first rank to end: later ones end because of it
   std::uint64_t number_ = 0;
   bootstrap::cards coming_;
   bootstrap::cards complete_;

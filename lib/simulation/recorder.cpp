@@ -86,7 +86,7 @@ std::uint64_t recorder::take_numbers(std::size_t count) noexcept {
 }
 
 std::uint32_t recorder::number_of(std::string_view name) {
-  // New names are the most likely to recur.
+  // The newest names are the most likely to recur.
   const auto found = std::find(names_.rbegin(), names_.rend(), name);
   if (found != names_.rend()) return static_cast<std::uint32_t>(names_.rend() - found - 1);
   names_.emplace_back(name);

@@ -17,7 +17,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// Time must pass for a rank that polls, even where a machine gives no cost of a poll.
+/// The least time of a poll: time must pass for a polling rank even on a machine whose polls cost nothing.
 constexpr duration least_look = std::chrono::nanoseconds{10};
 
 /// Whether the machine's costs depend on the bytes that adapters have written.
@@ -94,7 +94,7 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
     return work_on(written, to, from, bytes, host.copy_received, host.copy,
                    [&](auto core) { return written.copied(to, from, bytes, core); });
   };
-  // Where neither is known, combined data do not count as touched.
+  // Without either of these costs, combined data do not count as touched.
   if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
     made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
       return work_on(written, mine, other, bytes, host.combine_received, host.combine,

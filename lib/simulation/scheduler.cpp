@@ -13,7 +13,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// An untouched poller looks again after this fraction of the time for which it has polled.
+/// A fiber without a `touch` polls again after this fraction of the time for which it has polled.
 constexpr int gap_share = 16;
 /// The number of events between two progress reports.
 constexpr std::uint64_t events_a_report = std::uint64_t{1} << 16;
@@ -249,7 +249,7 @@ void scheduler::give_way() {
   now_ += options_.poll;
   self.now = fiber::state::polls;
   self.polls_since = now_;
-  // The skipped rounds would have come at the same instants.
+  // A whole number of rounds, so that each poll comes at an instant at which it would come without gaps.
   const auto gap =
       std::clamp((now_ - self.idle_since) / gap_share, options_.shortest_gap, options_.longest_gap);
   const instant due = now_ + gap / options_.poll * options_.poll;
@@ -258,7 +258,7 @@ void scheduler::give_way() {
   else
     cores_.give_way(self, now_, due);
   suspend();
-  // The next look fetches each line that has changed while other fibers had the core.
+  // The next poll fetches each cache line that has changed while other fibers had the core.
   now_ += std::exchange(self.place.changes, 0) * options_.notice;
   self.time = now_;
   note_wait(since);

@@ -47,7 +47,7 @@ struct scheduler_options {
   std::uint64_t seed = 1;
   std::size_t stack_bytes = std::size_t{1} << 20;  ///< of each fiber; only touched pages take memory
   duration poll = std::chrono::nanoseconds{50};    ///< the time of one round of a polling loop
-  /// The longest time between two looks of a polling fiber, when nothing that it could see happens.
+  /// The longest time between two polls by a fiber while nothing changes.
   duration longest_gap = std::chrono::microseconds{20};
   duration shortest_gap{};  ///< and the shortest
   duration notice{};        ///< from a change of memory until a polling core sees it
@@ -88,10 +88,10 @@ class scheduler {
   ~scheduler();
 
   /// Runs until all fibers have ended; events that are still pending never happen. Rethrows the first
-  /// exception that a fiber let out, after all other fibers have ended. If no fiber can run any more, each
+  /// exception that escaped a fiber, after all other fibers have ended. If no fiber can run any more, each
   /// waiting fiber gets an `error` of errc::deadline that names all fibers with what they wait for. An
-  /// exception of an event, and the end of time, stop the simulation at once: the fibers' stacks are given up
-  /// without running destructors. @throws error errc::deadline at the end of time.
+  /// exception of an event, and the end of time, stop the simulation at once: the fibers' stacks are
+  /// abandoned without running destructors. @throws error errc::deadline at the end of time.
   void run();
   /// The scheduler whose `run` this thread is in, or null.
   [[nodiscard]] static scheduler* running() noexcept;
@@ -154,8 +154,8 @@ class scheduler {
   /// Others run until `when`, which may be in the past.
   void sleep_until(instant when);
   /// Ends one round of a polling loop. The fiber continues after `touch` of its rank, and otherwise soon
-  /// enough to notice that time has passed: after a sixteenth of the time for which it has polled in vain,
-  /// within the bounds of the options. So polling costs nothing while nothing happens.
+  /// enough to notice that time has passed: after a sixteenth of the time for which it has polled, within the
+  /// bounds of the options. Long polling therefore takes few events.
   void give_way();
   /// The memory or the queues that the fibers of that rank poll have changed: they see it in their next
   /// round.
@@ -177,7 +177,7 @@ class scheduler {
 
   /// Null if nothing is recorded.
   [[nodiscard]] recorder* recording() const noexcept { return options_.record; }
-  /// `what` has caused what the current event touches and signals.
+  /// `what` is the reason for which the current event calls `touch` and `signal`.
   void brings(const arrival_of& what) noexcept { comes_ = what; }
 
  private:
@@ -221,11 +221,11 @@ class scheduler {
   instant now_{};
   instant settled_{};  ///< everything up to this time has happened
   std::uint64_t events_ = 0;
-  arrival_of comes_;  ///< what the current event has brought
+  arrival_of comes_;  ///< the last `brings` of the current event
   fiber* current_ = nullptr;
   fiber* next_ = nullptr;  ///< the fiber that the last event resumes
   core_turns cores_;
-  std::exception_ptr first_;    ///< the first exception that a fiber let out
+  std::exception_ptr first_;    ///< the first exception that escaped a fiber
   std::exception_ptr stopped_;  ///< thrown by an event, or at the end of time
   std::string deadlock_;        ///< the fibers and what they waited for when none could run
 };

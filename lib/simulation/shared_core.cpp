@@ -5,17 +5,17 @@
 
 namespace chorale::simulation {
 
-/// The time from free_ until the first thread in line looks.
+/// The time from free_ until the first thread in line polls.
 duration shared_core::to_first_look() const noexcept {
   return before_ && *before_ != line_.front().who ? costs_.context_switch : duration::zero();
 }
 
-/// The time between the looks of two successive threads in line, while all look in vain.
+/// The time between the polls of two successive threads in line while all polls fail.
 duration shared_core::between_looks() const noexcept {
   return costs_.look + (line_.size() > 1 ? costs_.context_switch : duration::zero());
 }
 
-/// Accounts for `turns` turns in which no thread saw anything.
+/// Accounts for `turns` turns of unsuccessful polls.
 void shared_core::pass(std::int64_t turns) {
   if (turns == 0) return;
   free_ += to_first_look() + costs_.look + (turns - 1) * between_looks();

@@ -13,18 +13,18 @@ namespace chorale::simulation {
 
 /// What sharing a core costs.
 struct core_costs {
-  duration look{};            ///< of a polling thread, until it gives way again
+  duration look{};            ///< one poll by a thread, until it gives way again
   duration context_switch{};  ///< from one thread to another
 };
 
 /// A core and the threads that compete for it. They run in turns, round robin, without preemption: a thread
-/// that gives way goes to the end of the line. A thread that polls in vain has turns like all others: a
-/// switch, a look, and the next thread has the core. Such turns are not carried out one by one: as long as no
-/// thread sees anything they follow from the time alone. So a core of pollers costs no events, and yet each
-/// thread sees a change in the turn in which it would have.
+/// that gives way goes to the end of the line. A thread whose polls find nothing has turns like all others: a
+/// context switch, a poll, and the next thread has the core. Such turns are computed rather than simulated:
+/// they follow from the time alone. So a core of polling threads costs no events, and yet each thread sees a
+/// change in the correct turn.
 ///
 /// A state machine without a clock: callers pass the time. Times do not decrease, with one exception: a
-/// thread may leave the core at a time that the others have not reached. It begins later turns.
+/// thread may leave the core at a time that the others have not reached. Later turns follow that time.
 class shared_core {
  public:
   using thread = std::uint32_t;
@@ -37,7 +37,7 @@ class shared_core {
 
   explicit shared_core(const core_costs& costs) noexcept : costs_(costs) {}
 
-  /// A thread in line; from `due` on it needs the core for more than a look in vain.
+  /// A thread in line; from `due` on it needs the core for more than an unsuccessful poll.
   struct waiting {
     thread who;
     instant due;
@@ -45,9 +45,10 @@ class shared_core {
 
   /// The thread is runnable from `now` on. It goes to the end of the line.
   void add(const waiting& who, instant now);
-  /// The holder goes to the end of the line. From `due` on it needs the core for more than a look in vain.
+  /// The holder goes to the end of the line. From `due` on it needs the core for more than an unsuccessful
+  /// poll.
   void give_way(instant now, instant due);
-  /// From `due` on a thread in line has something to see or to do; no effect if an earlier time is known.
+  /// From `due` on a thread in line needs the core as above; no effect if an earlier time is known.
   void hurry(thread who, instant due) noexcept;
   /// The thread is no longer runnable, whether it has the core or is in line.
   void remove(thread who, instant now);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A priority queue for very many events, which changes all the time.
+// A priority queue for very many events, with frequent insertions and removals.
 #pragma once
 
 #include <algorithm>

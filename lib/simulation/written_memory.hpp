@@ -11,9 +11,9 @@
 
 namespace chorale::simulation {
 
-/// Which core or adapter last touched each byte. An adapter in hardware writes past the caches; a software
-/// adapter copies by a core, which then counts. All ranks share an address space. Reads and writes by
-/// programs themselves are not known: bytes that only programs have touched belong to none.
+/// Which core or adapter last touched each byte. An adapter in hardware writes past the caches; the copies of
+/// a software adapter count for the core that makes them. All ranks share an address space. Reads and writes
+/// by programs themselves are not known: bytes that only programs have touched count as untouched.
 class written_memory {
  public:
   /// A core's number; one for each rank, unless ranks share a core.
@@ -68,8 +68,7 @@ class written_memory {
 };
 
 /// The time of work on `bytes` in each of two operands with the reuse distances `one` and `other`: half of
-/// the work is attributed to each. Costs of such sizes were measured by repeated work on the same two
-/// operands.
+/// the work is attributed to each, since costs are measured by repeated work on the same two operands.
 [[nodiscard]] inline duration of_two(const work_cost& work, std::size_t bytes, std::size_t one,
                                      std::size_t other) noexcept {
   return (work.within(one / 2, bytes) + work.within(other / 2, bytes)) / 2;

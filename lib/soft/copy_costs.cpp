@@ -22,7 +22,7 @@ namespace {
 
 /// Enough samples that one is not interrupted.
 constexpr int samples = 7;
-/// Nanoseconds that stand for a system call that is refused.
+/// The cost in nanoseconds of a system call that is refused.
 constexpr double refused = 1e9;
 
 /// Nanoseconds of the fastest of `samples` runs of `work`.
@@ -46,8 +46,8 @@ bool are_peers_out_of_reach() noexcept {
   return scope == '3' || (geteuid() != 0 && (scope == '2' || prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) != 1));
 }
 
-/// Most of the time goes into touching the pages and into the first call. The process copies from itself,
-/// which needs no peer, and fails where a filter forbids these calls.
+/// The process copies from itself: that needs no peer, and fails where a filter forbids these calls. Most of
+/// the measurement's time goes into touching the pages and into the first call.
 std::size_t measure() noexcept {
   // Both halves together exceed the first-level cache.
   constexpr std::size_t bytes = 32768;
@@ -65,8 +65,8 @@ std::size_t measure() noexcept {
     std::memcpy(to, from, bytes);
     asm volatile("" : : "r"(to) : "memory");
   });
-  // The threshold fits blocks that come round while the reader's core still holds their lines; those that
-  // come round later cost half as much.
+  // `zero_copy_threshold` fits mailbox blocks that are reused while the reader's core still holds their
+  // lines; blocks that are reused later cost half as much.
   constexpr int times_as_fast = 2;
   return verbs::zero_copy_threshold(is_refused ? refused : call, copy / bytes / times_as_fast);
 }

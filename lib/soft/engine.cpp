@@ -52,7 +52,7 @@ int read_engine_settings(engine_settings& settings) noexcept {
       !read_number("CHORALE_SOFT_CONTEXT_MISS_NS", settings.context_miss_ns, longest_miss_ns))
     return EINVAL;
   settings.counts_contexts = settings.deferred || settings.context_miss_ns != 0;
-  // Failures are ignored: with other rank numbering of a launcher ranks merely decide alike.
+  // Failures are ignored: under a launcher that does not set this variable, all ranks merely decide alike.
   (void)read_number("PMIX_RANK", settings.rank, any);
   return 0;
 }

@@ -39,7 +39,7 @@ struct engine_settings {
 
 /// Reads the settings. 0, or EINVAL if a variable has an invalid value.
 int read_engine_settings(engine_settings& settings) noexcept;
-/// Sets the order in which memory shows writes, and the device's answer about it. The profile determines
+/// Sets the order in which writes become visible, and the device's answer about it. The profile determines
 /// both, and its answer takes precedence; otherwise the seed decides for the deferred engine.
 void settle_order(engine_settings& settings, const verbs::device_profile& profile) noexcept;
 
@@ -70,7 +70,7 @@ class dice {
   /// A number below `n`, which must not be 0.
   std::uint32_t below(std::uint32_t n) noexcept { return static_cast<std::uint32_t>(next() % n); }
   bool happens(probability p) noexcept { return (next() >> 32) < p; }
-  /// For how many ticks something is held: mostly none, sometimes a few, rarely many.
+  /// For how many ticks something is held: usually none, sometimes a few, rarely many.
   std::uint64_t ticks() noexcept {
     const std::uint32_t kind = below(16);
     if (kind < 8) return 0;

@@ -59,7 +59,7 @@ int find_registry(const std::string& prefix, std::uint64_t fabric_hash, membersh
   opened_names.release();
   char line[512];
   int status = 0;
-  // A process that founds a second fabric because of a temporary lack of descriptors would never be found by
+  // A process that creates a second fabric because of a temporary lack of descriptors would never be found by
   // the others.
   while (joined.shared == nullptr && !is_shortage(status) &&
          std::fgets(line, sizeof line, names) != nullptr) {

@@ -43,8 +43,8 @@ bool read_member_name(std::string_view line, std::string_view prefix, member_nam
 
 /// Joins the fabric that the environment names and publishes the segment `segment_fd`; creates the fabric if
 /// there is none. 0 or an errno: ENODEV (invalid CHORALE_SOFT_FABRIC), ETIMEDOUT (the start-up lock was held
-/// for longer than 30 s), EUSERS (all slots taken), EADDRINUSE (names are taken again and again), EPROTO (a
-/// member has another version), or that of a system call.
+/// for longer than 30 s), EUSERS (all slots taken), EADDRINUSE (all names that were tried are taken), EPROTO
+/// (a member has another version), or that of a system call.
 int join_fabric(int segment_fd, std::uint64_t segment_inode, membership& joined) noexcept;
 /// Frees the slot.
 void leave_fabric(membership& joined) noexcept;

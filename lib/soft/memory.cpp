@@ -48,7 +48,7 @@ void note_mapped(std::uint64_t address) noexcept {
   if (it != allocations().begin()) std::prev(it)->second.is_mapped_by_peer = true;
 }
 
-/// 32 bits that a stray key does not match by accident, without a system call for each.
+/// 32 random bits, against accidental matches of stray keys; takes a system call at the first use only.
 std::uint32_t chance_of_key() noexcept {
   static std::atomic<std::uint64_t> state{random_word()};
   std::uint64_t z = state.fetch_add(0x9e3779b97f4a7c15, std::memory_order_relaxed);

@@ -13,8 +13,8 @@
 
 namespace chorale::soft {
 
-/// Its segment stays mapped until this process leaves the fabric; when the peer dies, the mapping is replaced
-/// by zeroes, so that the system can reclaim the memory and late readers see no QP.
+/// The peer's segment stays mapped until this process leaves the fabric; when the peer dies, the mapping is
+/// replaced by zeroes, so that the system can reclaim the memory and late readers see no QP.
 struct peer {
   std::uint32_t slot = 0;
   std::uint32_t generation = 0;
@@ -34,11 +34,10 @@ struct peer {
 
   /// This process's mapping of an allocation of the peer; nullptr on failure.
   unsigned char* map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept;
-  /// True if its process has ended and another one may have its PID, even if that was not known yet. For use
-  /// before a copy by PID. Always false without a pidfd.
+  /// True if the process has ended, so that another one may have its PID; asks the kernel. For use before a
+  /// copy by PID. Always false without a pidfd.
   bool has_ended() noexcept;
-  /// True if its process has ended or called exec(), even if that was not known yet. For use after a failed
-  /// copy.
+  /// True if the process has ended or called exec(); asks the kernel. For use after a failed copy.
   bool gone() noexcept;
   /// True if the kernel does not report its end.
   [[nodiscard]] bool unwatched() const noexcept {

@@ -56,7 +56,7 @@ class process {
   /// may, a poller could see half a word; then the target copies such words itself.
   [[nodiscard]] bool kernel_copies_words() const noexcept { return copies_words_; }
   [[nodiscard]] engine& motor() noexcept { return motor_; }
-  /// The device's limits and behaviour by its profile, within what soft0 supports.
+  /// The device's limits and behaviour according to its profile, within what soft0 supports.
   [[nodiscard]] const verbs::device_profile& profile() const noexcept { return profile_; }
   /// Whether ports decide which QPs reach each other. Otherwise all ports of the fabric count as alike.
   [[nodiscard]] bool looks_at_ports() const noexcept { return looks_at_ports_; }
@@ -103,7 +103,7 @@ class process {
   void progress() noexcept;
   /// Serves bounced copies requested by peers.
   void serve_bounces() noexcept;
-  /// Acquires data that other threads wrote in `serve_bounces`: the peers' notifications of it do not
+  /// Acquires data that other threads wrote in `serve_bounces`: the peers' notifications of such data do not
   /// synchronise with those threads.
   void see_bounces() const noexcept { (void)bounced_.load(std::memory_order_acquire); }
   void wake_service() noexcept;

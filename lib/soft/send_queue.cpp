@@ -50,7 +50,7 @@ bool attempt(queue_pair& qp, const work_request& wr, ibv_wc_status& status,
   return true;
 }
 
-/// The reason why the peer could not be reached; 0 if it is not on this side.
+/// The tagged errno that kept this process from reaching the peer; 0 if the cause is not on this side.
 std::uint32_t vendor_error(const queue_pair& qp, const work_request& wr) noexcept {
   const bool datagram = qp.qp_type == IBV_QPT_UD;
   const std::uint32_t other =

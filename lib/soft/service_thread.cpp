@@ -205,7 +205,7 @@ bool process::quiesce(queue_pair* only) noexcept {
     quiet = std::all_of(queue_pairs_.begin(), queue_pairs_.end(),
                         [&](queue_pair* qp) { return quiesce_one(*qp); });
   }
-  // Live processes have released it. Requests of dead ones are served now or never.
+  // Live processes have released their locks. Requests of dead ones are served now or never.
   serve_bounces();
   for (const std::atomic<bool>& serving : serving_)
     for (unsigned round = 0; serving.load(); ++round) back_off(round);

@@ -93,7 +93,7 @@ int startup_lock::take(const std::string& prefix) {
     const bool is_late = clock::now() - begun > patience;
     if (status == EWOULDBLOCK && !is_late) continue;
     if (status == EWOULDBLOCK) return ETIMEDOUT;
-    // File locks do not work here. Then the name has to do.
+    // File locks do not work here, so the name must suffice.
     if (name_.get() >= 0) return 0;
     if (is_late) return ETIMEDOUT;
     name_.reset(bind_name(prefix + "/lock"));

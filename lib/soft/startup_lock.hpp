@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock for operations that only one process of a fabric at a time may do: found it, or take a slot in it.
+// The lock for operations that only one process at a time may do: create a fabric, or take a slot in it.
 #pragma once
 
 #include <memory>

@@ -34,7 +34,7 @@ inline bool find_demotion() noexcept {
 }
 inline const bool has_demotion = find_demotion();
 
-/// Whether this processor has the instruction PREFETCHW, as all of the last ten years do.
+/// Whether this processor has the instruction PREFETCHW, as x86 processors of the last ten years do.
 inline bool find_fetch_to_write() noexcept {
 #if defined(__x86_64__)
   unsigned a = 0, b = 0, c = 0, d = 0;
@@ -62,8 +62,8 @@ inline void demote(const unsigned char* from, std::size_t bytes) noexcept {
 }
 
 /// Fetches lines about to be overwritten from the core that has read them, and takes them from it, so that
-/// the stores find them here. A hint. Compilers for any x86-64 translate theirs into a fetch for reading,
-/// after which each store still waits for the other core to give up its copy.
+/// the stores find them here. A hint. Compilers for generic x86-64 turn `__builtin_prefetch` into a fetch for
+/// reading, after which each store still waits for the other core to give up its copy.
 inline void fetch_to_write(const unsigned char* to, std::size_t bytes) noexcept {
   const unsigned char* const end = to + bytes;
   to -= reinterpret_cast<std::uintptr_t>(to) % cache_line_bytes;

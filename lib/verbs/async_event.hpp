@@ -11,7 +11,7 @@
 
 namespace chorale::verbs {
 
-/// An event that was read and acknowledged, so that destroying its object does not wait for that.
+/// An event that was read and acknowledged, so that destroying its object does not wait for it.
 struct async_event {
   ibv_event_type type = IBV_EVENT_DEVICE_FATAL;
   /// The ibv_qp, ibv_cq or ibv_srq of the event, only for comparison with `native()`: another thread may have

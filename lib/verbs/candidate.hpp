@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of a host's adapters a rank takes.
+// The choice among a host's adapters.
 #pragma once
 
 #include <algorithm>
@@ -21,14 +21,14 @@ namespace chorale::verbs {
 /// A device that can be used.
 struct candidate {
   device_choice settled;
-  int kind = 0;                      ///< 0: InfiniBand, 1: RoCE that is routed, 2: other RoCE
+  int kind = 0;                      ///< 0: InfiniBand, 1: RoCE with a routable address, 2: other RoCE
   int rate = 0;                      ///< of the port, in units of 100 Mbit/s; 0: unknown
   int distance = 0;                  ///< 1 on another NUMA node than the thread
   endpoint_address address{};        ///< of the port
   std::uint16_t subnet_manager = 0;  ///< its LID; 0 on Ethernet
 
-  /// Whether some ranks of a host may take this and others `other`, as far as the host can tell. Of RoCE
-  /// whose addresses are not routed it cannot: such adapters are often cabled to different networks.
+  /// Whether both adapters are on one fabric as far as the host can tell, so that its ranks may use either.
+  /// False for RoCE without routable addresses: such adapters are often cabled to different networks.
   [[nodiscard]] bool shares_fabric_with(const candidate& other) const {
     return kind == other.kind && rate == other.rate && kind != 2 && subnet_manager == other.subnet_manager &&
            verbs::why_apart(address, other.address).empty() &&
@@ -36,9 +36,9 @@ struct candidate {
   }
 };
 
-/// The turn of a local rank among `count` devices: as many ranks for each, also of every second, fourth or
-/// eighth local rank, as launchers leave to a NUMA node to which they deal ranks in turn. So not always the
-/// remainder, but the sum of the digits to base `count` where that is even.
+/// The device of a local rank, out of `count`. It distributes the ranks evenly, even if only every second,
+/// fourth or eighth local rank chooses among these devices, as on a NUMA node of a launcher that places ranks
+/// cyclically. The remainder would not achieve that for an even `count`, hence the digit sum to that base.
 [[nodiscard]] inline std::size_t turn_of(std::size_t local_rank, std::size_t count) noexcept {
   if (count % 2 != 0) return local_rank % count;
   std::size_t sum = 0;
@@ -46,9 +46,10 @@ struct candidate {
   return sum % count;
 }
 
-/// The choice of a rank among at least one: the kind, the rate, and then the distance among those of one
-/// fabric, which is that of the first of them. The fabric comes before the distance, or the ranks of two NUMA
-/// nodes would take adapters that do not reach each other. Of several that are equal local ranks take turns.
+/// The choice among `usable`, of which there is at least one. The first adapter of the best kind and the
+/// highest rate determines the fabric; of the adapters on it, the nearest count, and local ranks take turns
+/// among these. The fabric comes before the distance: otherwise the ranks of two NUMA nodes could take
+/// adapters that do not reach each other.
 [[nodiscard]] inline device_choice best_of(std::vector<candidate> usable, int local_rank) {
   constexpr const char* kinds[]{"InfiniBand", "RoCE with a routed address", "RoCE"};
   const candidate& first =

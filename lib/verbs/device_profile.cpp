@@ -71,7 +71,7 @@ bool read_count(device_profile& p, std::string_view text) {
   return true;
 }
 
-/// Sets `value` to that of the row with `text`; false if there is none.
+/// Sets `field` to the value of the row with `text`; false if there is none.
 template <class Value, std::size_t Count, class Field>
 bool read_word(const std::array<std::pair<std::string_view, Value>, Count>& words, std::string_view text,
                Field& field) {

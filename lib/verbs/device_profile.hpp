@@ -64,7 +64,7 @@ struct device_profile {
   bool needs_global_route = false;  ///< IBV_QPF_GRH_REQUIRED
   ibv_mtu mtu = IBV_MTU_4096;
   std::vector<std::uint16_t> pkeys{0xffff};
-  std::vector<profile_gid> gids;  ///< empty: the device's own one
+  std::vector<profile_gid> gids;  ///< empty: only the device's own GID
   std::uint64_t subnet = 0xfe80'0000'0000'0000;
   std::uint32_t fabric = 0;  ///< ports on different fabrics cannot reach each other, whatever their addresses
   bool ethernet = false;

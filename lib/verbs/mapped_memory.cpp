@@ -34,7 +34,7 @@ bool populate(std::uint64_t address) noexcept {
 #endif
 }
 
-/// False if the page that holds this byte cannot be written. (Older kernels cannot say: true.)
+/// False if the page that holds this byte cannot be written; true if the kernel is too old to report that.
 bool is_writable(std::uint64_t address) noexcept {
   static const bool kernel_knows = [] {
     unsigned char on_stack = 0;

@@ -15,8 +15,8 @@ namespace chorale::verbs {
 class multicast_membership {
  public:
   /// `group`: ff00::/8 or IPv4-mapped 224.0.0.0/4; `lid`: its LID on InfiniBand, else 0.
-  /// @throws error errc::invalid_argument if `member` is not a UD queue pair or `group` no multicast GID; a
-  /// system error if the device refuses.
+  /// @throws error errc::invalid_argument if `member` is not a UD queue pair or `group` is not a multicast
+  /// GID; a system error if the device refuses.
   multicast_membership(const queue_pair& member, const ibv_gid& group, std::uint16_t lid = 0);
   multicast_membership(multicast_membership&& other) noexcept;
   multicast_membership& operator=(multicast_membership&& other) noexcept;

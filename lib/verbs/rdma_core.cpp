@@ -23,9 +23,9 @@ struct fork_preparation {
   detail::of_process<fork_preparation>::handle_forks();
 }
 
-/// Without copy-on-fork in the kernel (before 5.12), a page that was registered moves when a child of fork(),
-/// as by system(), makes its parent write to it: then adapter and program see different pages. libibverbs can
-/// keep registered pages with the parent, if asked before its first use.
+/// Without copy-on-fork in the kernel (before 5.12), the parent's first write to a registered page after
+/// fork(), also within system(), moves the page: then adapter and program see different memory. libibverbs
+/// can keep registered pages with the parent, if asked before its first use.
 void prepare_for_fork() noexcept {
   const std::lock_guard hold{detail::of_process<fork_preparation>::get().one_at_a_time};
   if (ibv_is_fork_initialized() == IBV_FORK_DISABLED) static_cast<void>(ibv_fork_init());

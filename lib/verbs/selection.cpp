@@ -65,7 +65,7 @@ int configured_gid(const device& from, std::uint8_t port, int index, bool ethern
   return index;
 }
 
-/// Routers forward its packets.
+/// Whether routers forward packets with this GID.
 bool is_routed(const gid_row& row) {
   const bool is_link_local = row.gid.raw[0] == 0xfe && (row.gid.raw[1] & 0xc0) == 0x80;
   return row.type == IBV_GID_TYPE_ROCE_V2 && !is_link_local;
@@ -197,9 +197,9 @@ device_choice settle(const config& settings, const device_info& info, const devi
   return result;
 }
 
-/// Of a port with all its lanes, in units of 100 Mbit/s; 0: unknown to this version.
+/// The rate of a port with all its lanes, in units of 100 Mbit/s; 0: unknown to this version.
 int rate_of(const ibv_port_attr& port) {
-  constexpr int lanes[]{1, 4, 8, 12, 2};  // InfiniBand specification, PortInfo: the number of a bit
+  constexpr int lanes[]{1, 4, 8, 12, 2};  // indexed by bit: InfiniBand specification, PortInfo
   constexpr int lane_rates[]{25, 50, 100, 100, 140, 250, 500, 1000};  // SDR to NDR; FDR10 has QDR's rate
   const auto in = [](std::span<const int> table, unsigned bits) {
     const auto bit = static_cast<std::size_t>(std::countr_zero(bits));

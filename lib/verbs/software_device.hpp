@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs objects of soft0 and sim0: what both have, whatever moves their data.
+// What the verbs objects of soft0 and sim0 have in common, however the device moves data.
 #pragma once
 
 #include <cerrno>
@@ -37,7 +37,7 @@ inline ibv_device** list_of(ibv_device* only, int* count) noexcept {
   return list;
 }
 
-/// Numbers of events about an object that a program has got and acknowledged.
+/// The numbers of events about an object that the program has received and acknowledged.
 struct event_count {
   unsigned delivered = 0;
   unsigned acknowledged = 0;

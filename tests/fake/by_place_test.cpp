@@ -72,7 +72,7 @@ TEST_CASE("a rank whose block has another size at the root is named, whoever pas
   for (const auto& [own, at_root] :
        {std::pair<std::size_t, std::size_t>{8, 12}, {0, 8}, {8, 0}, {900, 8}, {8, 900}, {900, 901}}) {
     for (const int root : {0, 1}) {             // leads its place, or does not
-      for (const int rank : {2, 3, 4, 5, 6}) {  // near, leader, two behind it, alone
+      for (const int rank : {2, 3, 4, 5, 6}) {  // in the root's place; leader, and its two ranks; alone
         CAPTURE(own, at_root, root, rank);
         const std::string the_root = "rank " + std::to_string(root);
         const std::string other = "rank " + std::to_string(rank);

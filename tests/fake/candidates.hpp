@@ -57,8 +57,8 @@ inline constexpr bool takes_long_elements =
     std::same_as<A, chorale::reduce_scatter::rank_by_rank> || std::same_as<A, chorale::scan::chain> ||
     std::same_as<A, chorale::scan::by_shares>;
 
-/// Calls `check(operator, T{})`, alternating between operators that commute, that do not, and whose result
-/// shows how it was evaluated.
+/// Calls `check(operator, T{})`, alternating between operators that commute, operators that do not, and
+/// operators whose result shows the order of evaluation.
 template <class A, class Check>
 chorale::task<> with_operator(const round& call, Check&& check) {
   if constexpr (is_serial<A>) {

@@ -54,7 +54,7 @@ class lane {
     ++received_;
     return next.bytes;
   }
-  /// Releases message number `index`, from 0. False if it is not the oldest that is not released.
+  /// Releases message number `index`, from 0. False if it is not the oldest unreleased one.
   [[nodiscard]] bool release(std::uint64_t index) noexcept {
     if (index != released_) return false;
     auto& bytes = blocks_[released_++ % blocks_.size()].bytes;

@@ -59,8 +59,8 @@ class registry {
     return scratch_.contains(memory.data());
   }
 
-  /// `bytes` of memory of `owner` registered under `key`, from `address` on, which are copied from or to rank
-  /// `peer`. @throws broken, which names `what`, if this use is not allowed.
+  /// The `bytes` bytes from `address` on in memory of `owner` registered under `key`, for a copy from or to
+  /// rank `peer`. @throws broken, which names `what`, if this use is not allowed.
   [[nodiscard]] std::span<std::byte> checked(const std::string& what, int owner, int peer, std::uint32_t key,
                                              std::uint64_t address, std::size_t bytes, access needed) const {
     if (key == 0 || key > entries_.size()) refuse(what, owner, "no such key");

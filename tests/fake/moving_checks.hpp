@@ -27,12 +27,12 @@ struct round {
   int root = 0;
   bool uneven = false;
 
-  /// That rank in this call, at another alignment in each.
+  /// The rank of `net` in this call; calls differ in alignment.
   template <class Net>
   [[nodiscard]] collectives::participant of(const Net& net) const {
     return {net.rank(), net.size(), seed, false, seed / 16 % 16};
   }
-  /// The places of all ranks' blocks where `rank` chooses them.
+  /// The positions of all ranks' blocks, as `rank` chooses them.
   [[nodiscard]] collectives::placement blocks_of(int ranks, int rank) const {
     return uneven ? collectives::uneven(ranks, count, seed, rank) : collectives::even(ranks, count);
   }

@@ -64,7 +64,7 @@ std::vector<int> members(const chorale::subset<transport>& some) {
   return all;
 }
 
-/// A part of an algorithm that leaves nothing but its phase, in the state of those among whom it runs.
+/// A part of an algorithm that only records its phase, in the state of the group in which it runs.
 template <operation What, class = typename chorale::operation_traits<What>::arguments>
 struct part;
 template <operation What, class... Arguments>
@@ -101,7 +101,7 @@ TEST_CASE("the ranks of a place, the leaders of all places and the next ranks ar
           CHECK(of.inside().rank() == net.rank() / 3);
           CHECK(of.leads() == (net.rank() < 3));
           CHECK(of.columns() == 2);
-          // Rank 6 is the third of its place, and the others have two.
+          // Rank 6 is the third of its place, and the other places have two ranks.
           if (net.rank() == 6) co_return;
           CHECK(members(of.between()) == (of.leads() ? std::vector{0, 1, 2} : std::vector{3, 4, 5}));
           CHECK(of.between().rank() == net.rank() % 3);
@@ -138,7 +138,7 @@ TEST_CASE("a subset registers memory for its own ranks only", "[subset]") {
     if (!made) made.emplace(net, std::array{0, 2, 3});
     return *made;
   };
-  // Rank 0 puts from memory registered by one subset to memory of a rank that another has registered.
+  // Rank 0 puts from memory registered by one subset to a rank's memory registered by another.
   const auto put_to = [](int owner, part theirs, part mine) {
     return outcome([owner, theirs, mine](transport& net) -> task<> {
       std::array<std::byte, 8> memory{};

@@ -49,7 +49,7 @@ class [[nodiscard]] waiting {
   }
 
  private:
-  /// An exception is thrown when the rank resumes.
+  /// An exception is kept, and thrown when the rank resumes.
   bool is_ready() {
     try {
       return attempt_();

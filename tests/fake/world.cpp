@@ -10,7 +10,7 @@ namespace fake {
 
 namespace {
 
-/// Numbered by their lowest ranks.
+/// The places of all ranks, numbered in the order of their lowest ranks.
 chorale::places layout_of(const conditions& c) {
   std::mt19937_64 random{c.seed};
   std::map<std::uint64_t, int> numbers;

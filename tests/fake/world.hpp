@@ -37,7 +37,7 @@ enum class sharing {
   none,
   neighbours,  ///< places of three, the last one smaller
   in_turn,     ///< rank r is in place r mod 3
-  drawn,       ///< places of different sizes, of ranks from anywhere
+  drawn,       ///< places of different sizes, of arbitrary ranks
 };
 
 /// The conditions of a run.
@@ -99,8 +99,8 @@ class world {
   /// Records a mistake where nothing can be thrown; the run then fails.
   void complain(const std::string& what) { complaints_ += what + "\n"; }
 
-  /// Runs one task per rank until all have completed. @throws broken: a task's exception, with its rank;
-  /// which rank waits for which, in a deadlock; anything left over at the end.
+  /// Runs one task per rank until all have completed. @throws broken for an exception of a task, with its
+  /// rank; for a deadlock, with each rank's wait; for anything left over at the end.
   void run(std::vector<chorale::task<>> programs);
 
  private:
@@ -109,7 +109,7 @@ class world {
     std::optional<standstill> where;
   };
 
-  /// One lane for any two ranks, made when it is used first: most algorithms use few.
+  /// A lane for each pair of ranks, made at its first use, since most algorithms use few.
   using lanes = std::vector<std::optional<lane>>;
   [[nodiscard]] lane& made(lanes& all, int from, int to, std::size_t blocks) {
     auto& one = all[static_cast<std::size_t>(from * size() + to)];

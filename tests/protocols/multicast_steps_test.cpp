@@ -239,7 +239,7 @@ TEST_CASE("of many ranks that miss a multicast few ask for it", "[protocols]") {
     const auto has_it = [&](recorder& r) {
       return r.protocol.receiver().look_for_signal(0, call(number)) == presence::here;
     };
-    // The signal is lost, then each look is answered within 20 us.
+    // The signal is lost; each NAK for it is answered within 20 us.
     REQUIRE(root.protocol.sender().try_signal(call(number), start));
     root.multicasts.clear();
     for (auto& r : all) r->protocol.receiver().wait_for_signal(0, call(number));
@@ -361,7 +361,8 @@ TEST_CASE("a rank leaves once all that are alive have its messages and its signa
   says_it_has(2, 0, word);
   says_it_has(3, 1, 0);
   CHECK_FALSE(s.settle(start));
-  // Those that lack something are asked, and whether they are alive, since they may not have joined.
+  // Ranks that lack something are asked for their state, and for a sign of life, since they may not have
+  // joined.
   CHECK(sender.asked == std::vector<int>{2, 3});
   REQUIRE(sender.letters.size() == 2);
   says_it_has(2, 1, word);

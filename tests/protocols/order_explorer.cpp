@@ -308,8 +308,8 @@ class order_explorer {
     }
   }
 
-  /// No thread goes back: each event is at the store that it reads from or makes, or at a later one, than the
-  /// event before.
+  /// No thread goes back in the order of stores: the store that an event makes or reads from is not earlier
+  /// than that of the thread's previous event.
   static bool is_coherent(const order_execution& x, const place_choice& choice) {
     std::vector<std::pair<std::size_t, std::size_t>> events;  // (event, position in the order of stores)
     for (std::size_t at = 0; at < choice.stores.size(); ++at) {

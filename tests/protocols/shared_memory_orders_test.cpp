@@ -38,7 +38,8 @@ struct status_row {
   static bool is_wrong(const order_outcome& o) { return o.told[0] != 1 || o.told[1] != 1; }
 };
 
-/// A rank reads the slot of another, which overwrites it once both have arrived at the use in between.
+/// A rank reads the slot of another, which overwrites it two uses later, when both have arrived at the use in
+/// between.
 struct slot_reuse {
   enum place { counter, slot };
 

@@ -21,7 +21,7 @@ struct simulated_job {
   double damage = 0;            ///< probability that a damaged datagram arrives as well
   std::size_t receives = 1024;  ///< posted by each rank
   bool same_host = true;        ///< ranks see which others are stopped
-  bool busy = false;            ///< ranks outnumber cores: each polls seldom
+  bool busy = false;            ///< ranks outnumber cores: each polls rarely
   std::uint32_t calls = 0;      ///< number of calls of the program
   std::uint32_t put_bytes = 0;  ///< size of a place for puts
   stream_table::options options;

@@ -227,7 +227,7 @@ struct attending {
              }},
             2};
   }
-  /// The process will not look again, but has not seen all work.
+  /// The process will not check again, but has not seen all work.
   static bool is_wrong(const order_outcome& o) {
     return o.last[attention] == 0 && (o.told[0] == 0 || o.told[1] == 0);
   }

@@ -146,7 +146,7 @@ TEST_CASE("A cache of contexts holds as many as its size says", "[adapter]") {
   CHECK(some.misses() == 8);  // eight stay: there is room for 32
   for (int round = 0; round < 10; ++round)
     for (std::uint32_t queue_pair = 0; queue_pair < 320; ++queue_pair) some.use(queue_pair);
-  // In turn, ten times as many as there is room for: only those eight are ever hits.
+  // Ten times the capacity, used cyclically: only those eight are hits, once each.
   CHECK(some.misses() == 3200);
 }
 

@@ -32,7 +32,7 @@ using sim::shared_core;
 
 constexpr sim::core_costs costs{.look = 100ns, .context_switch = 1us};
 
-/// A reference for `shared_core` that simulates each look of each poller.
+/// A reference for `shared_core` that simulates each poll of each thread.
 class by_looks {
  public:
   void add(shared_core::thread who, instant now) {
@@ -57,7 +57,7 @@ class by_looks {
     before_ = who;
     free_ = now;
   }
-  /// Simulates all looks up to `until`, or up to the first that sees something: the thread, and when.
+  /// Simulates all polls up to `until`, or up to the first that succeeds: returns its thread and its time.
   std::optional<shared_core::turn> go_on(instant until) {
     while (!holder_ && !line_.empty()) {
       const auto first = line_.front();
@@ -162,7 +162,7 @@ sim::machine one_core() {
 TEST_CASE("Ranks that compute on one core do so one after the other", "[cores]") {
   const auto all = sim::run(4, one_core(), [](sim::group&) { sim::compute(10us); });
   CHECK(all.elapsed == 4 * 10us + 3 * 1us);
-  // Up to as many as there are cores do not wait.
+  // As many ranks as there are cores do not wait.
   CHECK(sim::run(1, one_core(), [](sim::group&) { sim::compute(10us); }).elapsed == 10us);
   sim::machine two = one_core();
   two.host.cores = 2;
@@ -243,7 +243,7 @@ TEST_CASE("A poller sees a change when its turn comes", "[cores]") {
     });
   all.run();
   REQUIRE(seen.size() == 3);
-  // The first has the core by the end of a turn that another may have begun.
+  // The first gets the core at the latest when a turn that another rank may have begun ends.
   CHECK((seen[0] >= instant{100us} && seen[0] <= instant{100us} + costs.look + costs.context_switch));
   CHECK(seen[1] == seen[0] + 5us + costs.context_switch);
   CHECK(seen[2] == seen[1] + 5us + costs.context_switch);
@@ -303,7 +303,7 @@ TEST_CASE("A sleeper that is woken twice has one turn", "[cores]") {
   sim::scheduler all{shared_by_three()};
   sim::wait_list never_notified;
   all.spawn("sleeper", 1, [&] {
-    // Its time comes while another thread computes, and then the signal.
+    // The end of its sleep comes while another thread computes, and then the signal.
     all.sleep_until_signal(instant{4us});
     CHECK(all.now() == instant{20us + 2 * costs.context_switch});
     CHECK_FALSE(all.wait(never_notified, "nothing", instant{90us}));

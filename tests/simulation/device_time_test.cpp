@@ -10,7 +10,7 @@ using namespace std::chrono_literals;
 
 namespace {
 
-/// One round of a polling loop, which is the most by which a poller is late, and its own polls.
+/// The most by which a polling loop sees a completion late: one round, and the time of its polls.
 constexpr duration a_look = 100ns;
 
 /// Two hosts with a connection.

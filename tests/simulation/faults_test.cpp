@@ -149,7 +149,7 @@ TEST_CASE("When many ranks die at once with full mailboxes, the others learn it"
             comm.broadcast(value, chorale::root{0});
             sim::compute(2s);
             for (std::uint32_t i = 0; i < *settings.blocks; ++i) comm.broadcast(value, chorale::root{0});
-            // No completion is polled before all have come.
+            // No completion is polled before all have arrived.
             sim::compute(60s);
             comm.barrier();
           } catch (const chorale::error& e) {
@@ -309,7 +309,7 @@ TEST_CASE("If one rank registers memory for each message, all ranks copy up to l
       chorale::communicator<chorale::transport::rc, chorale::broadcast::flat> comm{g, c};
       CHECK(comm.transport().zero_copy_bytes() ==
             (keeps ? chorale::config::usual_zero_copy_bytes : std::size_t{255} * 1024));
-      // Between the two zero-copy thresholds of these broadcasts, which are four times as long.
+      // In bytes between four times either threshold: where these broadcasts change to zero copy.
       std::vector<int> values(150'000, g.rank());
       comm.broadcast(std::span{values}, chorale::root{0});
       CHECK(std::ranges::all_of(values, [](int value) { return value == 0; }));

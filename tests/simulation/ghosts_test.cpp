@@ -49,7 +49,7 @@ TEST_CASE("A signal is seen after the time of the machine's costs", "[ghosts]") 
       co_await net.signalled(0, first_call);
   });
   CHECK(all.now(0) == instant{100ns});
-  CHECK(all.now(1) == instant{1000ns + 10ns});  // 8 bytes, seen at the next look
+  CHECK(all.now(1) == instant{1000ns + 10ns});  // 8 bytes, seen at the next poll
 }
 
 TEST_CASE("Messages of a sender wait for blocks, and are seen in their order", "[ghosts]") {
@@ -185,8 +185,8 @@ TEST_CASE("No message overtakes a long one, however many wait behind it", "[ghos
       }
     }
   });
-  // A byte takes a nanosecond: each message arrives after as many as there were bytes put before it, within 3
-  // us for headers, processors, adapters and polls.
+  // A byte takes a nanosecond: each message arrives late by the time of the bytes put before it, and by at
+  // most 3 us for headers, processors, adapters and polls.
   REQUIRE(seen.size() == rounds);
   for (int i = 0; i < rounds; ++i) {
     const auto passed = instant{(i + 1) * 100us};

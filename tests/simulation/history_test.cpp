@@ -47,7 +47,7 @@ std::uint64_t sum(const sim::recorder& notes) {
   return all;
 }
 
-/// Memory at the same offset in its pages in each process: the time of registration depends on the pages.
+/// Memory at the same offset within a page in each process: the time of registration depends on the pages.
 std::span<std::byte> on_pages(std::vector<std::byte>& memory, std::size_t bytes) {
   constexpr std::size_t page = 4096;
   memory.resize(bytes + page);

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 namespace sim = chorale::simulation;
 using Catch::Contains;
 
-/// 18 hosts of 8 ranks. No power of two lies between rank 0 and the stranger, whichever way one goes.
+/// 18 hosts of 8 ranks. The distance between rank 0 and the stranger is no power of two in either direction.
 constexpr int many = 144;
 constexpr int stranger = 100;
 
@@ -41,8 +41,8 @@ template <class Transport>
 using communicator =
     chorale::communicator<Transport, chorale::barrier::dissemination, chorale::broadcast::flat>;
 
-/// What rank 0 hears when it waits for a broadcast of the stranger, which has left, as have all others once
-/// they have computed for `rest`; and when.
+/// Rank 0 waits for a broadcast of the stranger, which has left; the others leave after computing for `rest`.
+/// @returns the error that rank 0 gets, and when.
 template <class Transport>
 std::pair<std::optional<chorale::error>, sim::duration> wait_for_stranger(sim::duration rest) {
   std::optional<chorale::error> failure;
@@ -51,7 +51,7 @@ std::pair<std::optional<chorale::error>, sim::duration> wait_for_stranger(sim::d
     communicator<Transport> comm{g, {}};
     comm.barrier();
     if (comm.rank() != 0) return sim::compute(comm.rank() == stranger ? sim::duration{} : rest);
-    // A question that arrives while the stranger leaves makes the two acquainted.
+    // Not at once: by a question that arrives while the stranger is leaving, the two would know each other.
     sim::compute(500ms);
     int value = 0;
     try {
@@ -110,7 +110,7 @@ TEST_CASE("In a large group, strangers of the same host that have left are not t
     comm.barrier();
     if (comm.rank() == late) sim::compute(5s);
     const int value = 4711;
-    // Meanwhile the processes of all others end, those that rank 0 can see among them.
+    // Meanwhile the processes of all others end, including those that rank 0 can see.
     if (comm.rank() == late)
       comm.exchange({chorale::to(0, value)}, {});
     else if (comm.rank() == 0)
@@ -135,7 +135,7 @@ TEST_CASE("In large groups, leaving takes datagrams by n log n", "[large]") {
   const auto some = events_of(many);
   const auto twice = events_of(2 * many);
   CAPTURE(some, twice);
-  // 2.3 times as many; if each told each, 2.9 times.
+  // 2.3 times as many; 2.9 times if each rank told all others.
   CHECK(10 * twice < 26 * some);
 }
 

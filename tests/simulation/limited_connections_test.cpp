@@ -20,7 +20,8 @@ namespace sim = chorale::simulation;
 
 constexpr int calls = 20;
 
-/// The time of alltoalls of one integer a rank on `ranks` ranks, over at most `connections` connections each.
+/// The time of alltoalls of one integer per rank on `ranks` ranks, over at most `connections` connections
+/// each.
 sim::duration time_of_alltoall(int ranks, std::uint32_t connections) {
   chorale::config settings;
   settings.connections = connections;

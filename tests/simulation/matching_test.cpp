@@ -22,7 +22,7 @@ using chorale::eager_policy;
 
 namespace {
 
-/// When rank 1 has the first message of rank 0 over its connection, if matching takes `match`.
+/// When rank 1 has received the first message of rank 0 over its connection, if matching takes `match`.
 template <class Transport>
 instant received(std::size_t bytes, duration match, const chorale::config& settings = {}) {
   machine on = support::test_machine(2);

@@ -25,8 +25,8 @@ using chorale::task;
 using simulation_test::first_call;
 using simulation_test::plain;
 
-/// Two ranks on each host. Between them a request takes 20 ns of the core that posts it and 1 ns for a byte;
-/// the other sees it 30 ns later.
+/// Two ranks on each host. A request between them takes the posting core 20 ns, and 1 ns for each byte; the
+/// other core sees it 30 ns later.
 machine with_near(int hosts) {
   auto all = plain(hosts);
   all.ranks_per_host = 2;
@@ -46,7 +46,7 @@ TEST_CASE("Ranks of a host use its caches, and its adapter if the machine has no
   auto far = with_near(2);
   far.near.reset();
   for (const auto& [from, to] : {std::pair{0, 1}, {3, 2}}) {
-    // 28 and 30 ns, seen at the next look.
+    // 28 and 30 ns, seen at the next poll.
     CHECK(seen_at(with_near(2), from, to) == std::pair{instant{60ns}, std::uint64_t{0}});
     CHECK(seen_at(far, from, to).first > instant{800ns});
     CHECK(seen_at(far, from, to).second == 8);
@@ -67,7 +67,7 @@ TEST_CASE("A message of a neighbour brings its bytes from another cache", "[ghos
   });
   // 128 bytes with padding and trailer.
   CHECK(all.now(0) == instant{20ns + 128ns});
-  CHECK(all.now(1) == instant{20ns + 128ns + 30ns + 128ns + 4ns});  // at the next look
+  CHECK(all.now(1) == instant{20ns + 128ns + 30ns + 128ns + 4ns});  // at the next poll
 }
 
 TEST_CASE("All cores of a host share its memory", "[ghosts]") {
@@ -83,7 +83,7 @@ TEST_CASE("All cores of a host share its memory", "[ghosts]") {
     });
     const auto alone = bytes < 1000 ? 999ns : 2000ns;
     CHECK(all.now(0) == instant{20ns + alone});
-    // The memory has done what rank 0 asked for at 2,020 ns.
+    // The memory has served rank 0 at 2,020 ns.
     CHECK(all.now(1) == instant{20ns + (bytes < 1000 ? 999ns : 4000ns)});
     CHECK(all.now(2) == instant{20ns + alone});
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine whose times are easy to reckon, for tests of ghosts.
+// A machine whose times are easy to compute, for tests of ghosts.
 #pragma once
 
 #include <chrono>

@@ -146,7 +146,7 @@ TEST_CASE("a recorder notes a write from its post until it is seen", "[recorder]
   CHECK(stages.at(activity::answer_wire).rank == 1);
   CHECK(stages.at(activity::answer_wire).peer == 0);
 
-  // Rank 1 looked every 50 ns, and saw the write at the next look.
+  // Rank 1 polled every 50 ns, and saw the write at the next poll.
   const auto receiver = of_processor(notes, 1, start);
   REQUIRE(receiver.size() == 1);
   CHECK(receiver[0].what == activity::wait_for_message);
@@ -299,7 +299,8 @@ run_result allreduce_on(const machine& m, int ranks, recorder* notes) {
 }  // namespace
 
 TEST_CASE("records of a run have no gap, and do not change the run", "[recorder]") {
-  // Where copies of received bytes cost more, addresses matter, and the records are on the same heap.
+  // A machine on which copies of received bytes do not cost more: otherwise addresses would matter, which the
+  // records, on the same heap, change.
   const auto m = read_machine("clan2003");
   recorder notes;
   const auto noted = allreduce_on(m, 5, &notes);

@@ -103,7 +103,7 @@ TEMPLATE_TEST_CASE("The last rank that leaves sends its farewell to those that s
     const auto all = sim::run(ranks, support::test_machine(ranks), [&](sim::group& g) {
       chorale::communicator<TestType> comm{g, {}};
       comm.barrier();
-      // All others have sent theirs when it leaves.
+      // By the time it leaves, all others have sent their messages.
       if (g.rank() == ranks - 1) sim::compute(3ms);
       last = std::max(last, sim::now());
     });
@@ -111,7 +111,7 @@ TEMPLATE_TEST_CASE("The last rank that leaves sends its farewell to those that s
   }
 }
 
-/// The time of one rank's value to another and back.
+/// The round-trip time of a value between two ranks.
 template <class Transport>
 sim::duration round_trip(sim::duration send, sim::duration receive) {
   auto machine = support::test_machine(8);
@@ -124,7 +124,7 @@ sim::duration round_trip(sim::duration send, sim::duration receive) {
     chorale::communicator<Transport> comm{g, {}};
     comm.barrier();
     sim::compute(1ms);
-    // The setup of the connections has been received before time counts.
+    // Connections are set up before the measurement begins.
     comm.barrier();
     const auto begin = sim::now();
     int value = g.rank();

@@ -104,7 +104,7 @@ TEST_CASE("A change between two looks of a round is seen in the next round", "[s
     all.touch(0);
   });
   all.spawn("poller", 0, [&] {
-    // It has polled for so long that a round without a change would be long.
+    // It has polled for so long that, without a change, its next poll would come late.
     while (all.now() < instant{95us}) all.give_way();
     if (!there) {
       all.charge(instant{101us} - all.now());

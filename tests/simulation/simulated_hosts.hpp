@@ -159,7 +159,7 @@ void on_hosts(int hosts, Body body) {
   on_machine(small_machine(hosts), body);
 }
 
-/// Runs `body(rank)` as a rank on each of `hosts` hosts.
+/// Runs `body(rank)` on `ranks` ranks, each on a host of its own.
 template <class Body>
 void on_ranks(int ranks, Body body) {
   scheduler time;

@@ -135,7 +135,7 @@ TEST_CASE("sim0 counts as a device that copies by cores if the machine's adapter
         try {
           most_inline = chorale::verbs::queue_pair{net.domain(), wanted}.inline_bytes();
         } catch (const chorale::error&) {
-          // Half of it may do.
+          // Half as many bytes may be granted.
         }
       }
     });

@@ -175,8 +175,8 @@ TEST_CASE("A rank copies more slowly after ranks on its core have evicted the by
 
 namespace {
 
-/// The times of rank 1: copying a message of 100 bytes out of the mailbox, again, and 40 bytes of its own
-/// together with 60 of the next message.
+/// The times of copies by rank 1 out of the mailbox: of a message of 100 bytes, twice; of the last 40 bytes
+/// of another message, and then of all of it.
 std::vector<duration> copies_on(const machine& on) {
   std::vector<duration> took;
   run(2, on, [&took](group& g) {
@@ -213,7 +213,7 @@ TEST_CASE("The first copy of received memory takes longer, if the machine has su
   // Half a nanosecond a byte, whichever core or adapter wrote it.
   CHECK(copies_on(on) == std::vector<duration>{60ns, 60ns, 30ns, 60ns});
   on.host.copy_received = costs(20ns, 500'000'000);
-  // 100 bytes of 2 ns each, then as all others; 40 bytes, then the 60 before them and those 40 again.
+  // 100 bytes at 2 ns each, then at the usual cost; 40 bytes, then the 60 before them and those 40 again.
   CHECK(copies_on(on) ==
         std::vector<duration>{20ns + 200ns, 10ns + 50ns, 20ns + 80ns, (20ns + 120ns) + (10ns + 20ns)});
 }

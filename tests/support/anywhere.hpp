@@ -83,8 +83,8 @@ class any_group {
 };
 
 /// Runs `body(group)` on `size` ranks of one group, and rethrows the first exception of a body. A rank must
-/// wait for others only by the library, `clock::sleep_for`, `clock::give_way` or `gate`: in virtual time,
-/// other waits would stop all ranks.
+/// wait for others only through the library, `clock::sleep_for`, `clock::give_way` or `gate`: in virtual
+/// time, other waits would stop all ranks.
 void run_anywhere(int size, action<any_group> body);
 
 /// A barrier of ranks without the library, like std::barrier.

@@ -9,8 +9,8 @@
 
 namespace support {
 
-/// Runs the coroutine `body(transport, call)` to its end, as a call that the other ranks of `comm` make, too;
-/// a blocking one, so that the coroutine ends before it returns. Passes on the coroutine's exceptions.
+/// Runs the coroutine `body(transport, call)` to its end, as a blocking call that the other ranks of `comm`
+/// make as well. Passes on the coroutine's exceptions.
 template <class Comm, class Body>
 void in_call(Comm& comm, Body&& body) {
   auto& net = comm.transport();

@@ -15,7 +15,7 @@
 
 namespace support {
 
-/// Maps an unnamed file of that many zero bytes, to be shared.
+/// Maps an unnamed file of `bytes` zero bytes, as shared memory.
 inline std::byte* map_file(std::size_t bytes) {
   char path[] = "/tmp/chorale-mapped-XXXXXX";
   const int fd = mkstemp(path);
@@ -44,14 +44,14 @@ class mapped_file {
   std::byte* data_;
 };
 
-/// Whether buffers for checked calls that this thread makes are files; at first if CHORALE_TEST_MEMORY=files.
+/// Whether this thread maps files for the buffers of checked calls; initially if CHORALE_TEST_MEMORY=files.
 inline bool& buffers_are_files() noexcept {
   static const char* const set = std::getenv("CHORALE_TEST_MEMORY");
   thread_local bool are = set != nullptr && std::string_view{set} == "files";
   return are;
 }
 
-/// Makes the buffers that this thread makes during its lifetime files, or not.
+/// Sets `buffers_are_files` during its lifetime.
 class files_for_buffers {
  public:
   explicit files_for_buffers(bool are_files) noexcept
@@ -64,7 +64,7 @@ class files_for_buffers {
   bool before_;
 };
 
-/// Gives memory back to the heap, or unmaps it.
+/// Returns memory to the heap, or unmaps it.
 struct buffer_release {
   std::size_t mapped_bytes = 0;  ///< 0: on the heap
   void operator()(std::byte* at) const noexcept {
@@ -76,7 +76,7 @@ struct buffer_release {
 };
 using buffer = std::unique_ptr<std::byte[], buffer_release>;
 
-/// Memory on the heap, or in a file, as was set. Its content is undefined.
+/// Memory on the heap or, if `buffers_are_files`, in a file. Its content is undefined.
 inline buffer make_buffer(std::size_t bytes) {
   if (buffers_are_files()) return {map_file(bytes), {bytes}};
   return buffer{static_cast<std::byte*>(::operator new(bytes))};

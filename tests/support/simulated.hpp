@@ -40,7 +40,7 @@ inline chorale::simulation::machine test_machine(int ranks) {
   return m;
 }
 
-/// Runs `body(group)` on so many ranks.
+/// Runs `body(group)` on `size` ranks.
 template <class Body>
 void run_simulated(int size, Body&& body) {
   chorale::simulation::run(size, test_machine(size), [&](chorale::simulation::group& g) { body(g); });

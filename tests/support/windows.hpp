@@ -26,7 +26,7 @@ namespace windows {
 
 using support::expect;
 
-/// Three bytes that begin anywhere.
+/// Three bytes of any alignment.
 struct triple {
   std::array<std::uint8_t, 3> bytes;
   friend bool operator==(const triple&, const triple&) = default;
@@ -57,7 +57,7 @@ T value_of(std::uint64_t number) {
              static_cast<std::uint8_t>(number >> 16)}};
 }
 
-/// Elements that rank r exposes: none, few, or some pages.
+/// The number of elements that `rank` exposes: none, few, or some pages.
 inline std::size_t elements_of(int rank) {
   return rank % 4 == 2 ? 0 : 10 + static_cast<std::size_t>(rank % 3) * 3000;
 }
@@ -212,7 +212,7 @@ void notifications(Comm& comm, std::uint64_t seed, int messages) {
   expect(w.notified(chorale::any_rank, 2) == 0, "more came than were sent");
 }
 
-/// Ranges of any kind, values that may change at once, and returned results.
+/// Ranges of any kind, values that may change as soon as their put returns, and returned results.
 template <class Comm>
 void forms(Comm& comm, bool with_atomics) {
   std::vector<double> cells(100, -1);

@@ -14,11 +14,12 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/sendable.hpp>
 
-/// In such a call, the first message from a rank to a peer begins with an *envelope*: the number of bytes
-/// that the rank sends to the peer, the number it receives from the peer, and the region for zero copy. The
-/// first data bytes follow if they travel in blocks. So both ranks know both counts before any byte is
-/// placed, and a short transfer is still a single message. A rank with nothing to send also sends an
-/// envelope. A long transfer needs no extra wait, since the envelope and the receiver's offer cross.
+/// If only the two ranks concerned know the size of a transfer, the first message from a rank to a peer
+/// begins with an *envelope*: the number of bytes that the rank sends to the peer, the number it receives
+/// from the peer, and the region for zero copy. The first data bytes follow if they travel in blocks. Thus
+/// both ranks know both counts before any byte is placed, and a short transfer is still a single message. A
+/// rank with nothing to send also sends an envelope. A long transfer needs no extra wait, since the envelope
+/// and the receiver's offer cross.
 ///
 /// `by_place` sends the sizes of all blocks of a place ahead of them instead (`joint_blocks.hpp`).
 ///
@@ -36,8 +37,7 @@ struct share {
 struct envelope {
   std::uint64_t sends = 0;
   std::uint64_t takes = 0;
-  /// Where the peer may put its data, or from where it may read this rank's data; empty if data travel in
-  /// blocks.
+  /// Where the peer may put its data, or read this rank's data; empty if data travel in blocks.
   remote_region place;
 };
 static_assert(sizeof(envelope) == 48 && detail::sendable<envelope>);
@@ -76,7 +76,7 @@ struct opened {
   std::span<const std::byte> data;
 };
 
-/// The envelope of the first message of rank `from`, and the data behind it. @throws error errc::mismatch if
+/// The envelope of the first message of rank `from`, and the data after it. @throws error errc::mismatch if
 /// the message is shorter than an envelope.
 template <mailbox_transport Net, arrived_message Message>
 [[nodiscard]] std::pair<envelope, std::span<const std::byte>> unseal(const Net& net, int from, call_id now,

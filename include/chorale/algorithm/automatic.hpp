@@ -52,7 +52,7 @@ std::size_t payload_of(const blocks<Byte>&, std::span<std::byte> mine, int) noex
   return mine.size();
 }
 
-/// An algorithm that goes by places.
+/// An algorithm whose pattern follows the places.
 template <class Algorithm>
 concept goes_by_places = Algorithm::goes_by_places;
 
@@ -79,7 +79,7 @@ inline bool keeps_bits(const reduction& op) noexcept {
 /// all later calls. Results whose bits depend on the bracketing, such as floating-point sums, must not depend
 /// on timing: on more than two ranks such calls have separate trials, among algorithms with the same
 /// bracketing as the table's choice (`algorithm/evaluation.hpp`), unless config::trials says otherwise. All
-/// ranks choose alike, since they have the same table, calls and sums.
+/// ranks make the same choices, since they have the same table, make the same calls and get the same sums.
 ///
 /// Cost: a few comparisons per call, and the calls of a trial, in which contenders may be slower than the
 /// best algorithm, according to the table by at most a factor of four; docs/guide/choosing.md has figures.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The memory of a call that the device accesses, also if the device refuses to register it.
+// Memory that the device accesses during a call, replaced by a copy if the device refuses to register it.
 #pragma once
 
 #include <cstddef>
@@ -18,11 +18,11 @@
 
 namespace chorale::transfer {
 
-/// Memory that is registered during a call: the memory given or, if the device refuses that (a mapped file,
-/// memory of another device, no more memory can be locked), a *substitute*, memory of this rank to which its
-/// bytes are copied. Peers see no difference, so they need not agree on it. Made by `expose`, `offer` and
-/// `lend`, which replace the operations of the transport of the same name. Move-only. `Byte` is std::byte or
-/// const std::byte.
+/// Memory that is registered during a call: the memory given or, if the device refuses to register it (a
+/// mapped file, memory of another device, the limit of locked memory), a *substitute*: memory of this rank
+/// into which the bytes are copied. Peers see no difference, so they need not agree on it. Made by `expose`,
+/// `offer` and `lend`, which replace the operations of the transport of the same name. Move-only. `Byte` is
+/// std::byte or const std::byte.
 template <one_sided_transport Net, class Byte>
 class call_memory {
   using registration = decltype(std::declval<Net&>().lend(std::span<const std::byte>{}));
@@ -44,7 +44,8 @@ class call_memory {
   /// The source or target of operations of the transport.
   operator const registration&() const noexcept { return registered_; }
 
-  /// `part` of the memory given, or its copy of this moment in the substitute.
+  /// `part` of the memory given; if there is a substitute, `part` is first copied into it, and that copy is
+  /// returned.
   [[nodiscard]] std::span<const std::byte> current(std::span<const std::byte> part) const noexcept {
     if (!substitute_ || part.empty()) return part;
     const auto at = static_cast<std::size_t>(part.data() - given_.data());
@@ -89,7 +90,8 @@ class call_memory {
 };
 
 /// Registers `memory` that peers may write and read, as `net.expose`. From then on the call uses `memory`,
-/// which is replaced if there is a substitute. Call `copy_back` when all is in it that the caller is to get.
+/// which is replaced if there is a substitute. Call `copy_back` once it contains everything that the caller
+/// is to receive.
 template <one_sided_transport Net>
 [[nodiscard]] auto expose(Net& net, std::span<std::byte>& memory) {
   call_memory<Net, std::byte> made{net, memory, [&](std::span<std::byte> all) { return net.expose(all); }};
@@ -105,7 +107,7 @@ template <one_sided_transport Net>
   all = {memory, all.layout()};
   return made;
 }
-/// Registers `memory` that peers may read, as `net.offer`; its contents must be those that they are to read.
+/// Registers `memory` that peers may read, as `net.offer`; it must already contain what they are to read.
 /// From then on the call uses `memory`, which is replaced if there is a substitute.
 template <one_sided_transport Net>
 [[nodiscard]] auto offer(Net& net, std::span<const std::byte>& memory) {

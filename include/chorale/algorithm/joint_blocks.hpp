@@ -22,8 +22,8 @@ namespace chorale {
 /// so do those of the root's place and of a place of one rank. The same on all ranks.
 class joint_blocks {
  public:
-  /// Longest short block, in bytes: at most this, and no more than a message has room for. What a longer
-  /// block takes is mostly the time of its bytes, which a leader would copy once more.
+  /// Longest short block, in bytes: at most this, and no more than a message has room for. The time of a
+  /// longer block is mostly that of its bytes, which a leader would copy once more.
   static constexpr std::size_t longest = 1024;
 
   /// `net` must outlive the object.
@@ -37,7 +37,7 @@ class joint_blocks {
   [[nodiscard]] bool joins(int place) const noexcept {
     return place != home_ && where_->members(place).size() > 1;
   }
-  /// Whether a block of so many bytes goes straight.
+  /// Whether a block of `bytes` goes straight between its rank and the root.
   [[nodiscard]] bool goes_straight(int place, std::size_t bytes) const noexcept {
     return bytes > longest_ || !joins(place);
   }
@@ -75,8 +75,9 @@ class joint_blocks {
   std::size_t longest_;
 };
 
-/// Whether blocks of a place travel together at all: there are two levels and, over a transport that may have
-/// a device of its own within places, it has, and there are at least `least` places. The same on all ranks.
+/// Whether blocks of a place travel together at all: there must be two levels and, if the transport can have
+/// a lane of its own within places, it must use that lane and there must be at least `least` places. The same
+/// on all ranks.
 template <placed_transport Net>
 [[nodiscard]] bool joins_blocks(const Net& net, int least) noexcept {
   if constexpr (laned_transport<Net>) {

@@ -22,11 +22,11 @@ namespace chorale {
 
 /// The root of a call, as a rank sees it.
 struct placed_root {
-  int place;       ///< where it is; its leader has this number among the leaders
+  int place;       ///< its place, and the number of that place's leader among the leaders
   int number;      ///< its number among the ranks of its place: 0 if it leads
   bool is_me;      ///< this rank is the root
   bool is_near;    ///< it is in this rank's place
-  bool holds_all;  ///< this rank is the root, or leads its place: it has what the root gives or gets
+  bool holds_all;  ///< this rank is the root or the leader of the root's place
 
   /// Where rank `root` is, as rank `rank` sees it.
   placed_root(const places& all, int rank, int root) noexcept
@@ -35,7 +35,7 @@ struct placed_root {
         is_me(rank == root),
         is_near(all.of(rank) == place),
         holds_all(is_me || rank == all.members(place).front()) {}
-  /// Whether this rank hands that to another, or gets it: the root does not lead its place.
+  /// Whether this rank passes data between the root and the leader of its place, which are different ranks.
   [[nodiscard]] bool hands_over() const noexcept { return holds_all && number != 0; }
 };
 
@@ -46,7 +46,7 @@ struct placed_root {
 template <placed_transport Net>
 class levels {
  public:
-  /// Those of this rank.
+  /// The levels as this rank sees them.
   [[nodiscard]] static levels& of(Net& net) {
     levels& made = net.template state<levels>();
     if (!made.inside_) [[unlikely]]
@@ -58,8 +58,8 @@ class levels {
   [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
   /// Whether this rank leads its place.
   [[nodiscard]] bool leads() const noexcept { return inside_->rank() == 0; }
-  /// The ranks of all places that have this rank's number in theirs, of which rank i is that of place i: the
-  /// leaders, if this rank leads. Precondition: the number is below `columns()`.
+  /// The ranks of all places that have the same number within their place as this rank; rank i is in place i.
+  /// These are the leaders if this rank leads. Precondition: the number is below `columns()`.
   [[nodiscard]] subset<Net>& between() noexcept { return *between_; }
   /// The number of ranks of the smallest place. The same on all ranks.
   [[nodiscard]] int columns() const noexcept { return columns_; }
@@ -90,7 +90,7 @@ inline constexpr bool run_on_levels = false;
 template <placed_transport Net, class... Algorithms>
 inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
 
-/// What every algorithm says that is composed of these for two levels.
+/// The common members of all two-level algorithms that are composed of `Algorithms`.
 template <class... Algorithms>
 struct of_levels {
   static constexpr bool goes_by_places = true;  ///< `automatic` chooses it only where there are lanes
@@ -103,8 +103,8 @@ struct of_levels {
   }
 };
 
-/// Whether operands may be combined first within places and then between them: either their order stays, or
-/// it does not matter.
+/// Whether operands may be combined first within places and then between them: either this preserves their
+/// order, or the order does not matter.
 template <placed_transport Net>
 [[nodiscard]] bool may_combine_by_places(const Net& net, const reduction& op) noexcept {
   return op.commutes() || net.layout().are_contiguous();

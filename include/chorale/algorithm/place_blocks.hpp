@@ -13,8 +13,8 @@
 
 namespace chorale {
 
-/// The layout of buffers in which the blocks of all ranks lie behind each other, place after place. `each`:
-/// the layout in which the caller has them, of which only the sizes count.
+/// The layout of buffers that contain the blocks of all ranks without gaps, ordered by place. `each`: the
+/// layout of the caller's buffer.
 class place_blocks {
  public:
   /// `where` must outlive the object.
@@ -43,11 +43,11 @@ class place_blocks {
     if (each_.is_even()) return block_layout::even(count, each_.largest());
     return packed(count, [&](int i) { return each_[members[static_cast<std::size_t>(i)]].bytes; });
   }
-  /// Copies the blocks of all ranks from such a buffer to where the caller has them.
+  /// Copies the blocks of all ranks from a buffer ordered by place to the caller's buffer.
   void unpack(std::span<const std::byte> from, const blocks<std::byte>& to) const noexcept {
     pair_all(to, from, [](auto block, auto place) { chorale::move_bytes(block, place); });
   }
-  /// The same from where the caller has them.
+  /// Copies them from the caller's buffer to one ordered by place.
   void pack(const blocks<const std::byte>& from, std::span<std::byte> to) const noexcept {
     pair_all(from, to, [](auto block, auto place) { chorale::move_bytes(place, block); });
   }
@@ -63,7 +63,7 @@ class place_blocks {
     }
     return block_layout::uneven(std::move(all));
   }
-  /// Calls `pair` with each block of the caller and its place in such a buffer.
+  /// Calls `pair` with each block of the caller's buffer and its bytes in the buffer ordered by place.
   template <class Blocks, class Buffer, class Pair>
   void pair_all(const Blocks& apart, Buffer straight, Pair pair) const noexcept {
     for (const int rank : where_->order()) {

@@ -9,7 +9,8 @@
 
 namespace chorale {
 
-/// The number of rank `rank` of `net` in the group of the transport: another one if `net` is a `subset`.
+/// The number that rank `rank` of `net` has in the transport's whole group, which differs if `net` is a
+/// `subset`.
 template <class Net>
 [[nodiscard]] int rank_in_group(const Net& net, int rank) noexcept {
   if constexpr (requires { net.rank_in_group(rank); })

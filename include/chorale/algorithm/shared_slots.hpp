@@ -27,8 +27,8 @@ namespace chorale {
 ///
 /// Writer: each rank: its slot, then the counter; the last arriver: the result, then the turn in its head.
 /// Reader: the last arriver: the counter, then all slots; the others: that turn, then slots and result.
-/// Pairs: the counter, release and acquire in one step; the turn, release and acquire. Slots read before a
-/// rank arrives again are overwritten only after all have arrived: the counter again.
+/// Pairs: the counter, release and acquire in one step; the turn, release and acquire. Slots that a rank
+/// reads before it arrives again are overwritten only after all have arrived, again ordered by the counter.
 class shared_slots {
  public:
   /// Payloads of at most this many bytes share a cache line with their flag.

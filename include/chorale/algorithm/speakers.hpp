@@ -16,15 +16,15 @@
 
 namespace chorale {
 
-/// The first ranks of each place, as many in each: all of the smallest place, but no more than there are
-/// places. Each talks to a share of the places for its own: the first speaker to the first places, and so
-/// on. So one step takes something from each place to every other, and as many ranks as possible post it.
-/// Between two places there is one pair of ranks. Made at first use, and kept by the transport: 4 bytes for
-/// each speaker of a place, and for each place to which this rank talks.
+/// The speakers of a place are its first ranks: as many in each place as the smallest place has ranks, but no
+/// more than there are places. Each speaker talks to a share of the places on behalf of its own, the first
+/// speaker to the first places, and so on. So one step carries data from each place to every other, posted by
+/// as many ranks as possible, with one pair of ranks for each pair of places. Made at first use, and kept by
+/// the transport: 4 bytes for each speaker of a place, and for each place to which this rank talks.
 template <placed_transport Net>
 class speakers {
  public:
-  /// Those of this rank's place.
+  /// The speakers of this rank's place.
   [[nodiscard]] static speakers& of(Net& net) {
     speakers& made = net.template state<speakers>();
     if (!made.is_made_) [[unlikely]]
@@ -34,15 +34,15 @@ class speakers {
 
   /// The speakers of this rank's place as a group. Precondition: this rank speaks.
   [[nodiscard]] subset<Net>& inside() noexcept { return *inside_; }
-  /// Whether this rank is one.
+  /// Whether this rank is a speaker.
   [[nodiscard]] bool speaks() const noexcept { return inside_.has_value(); }
-  /// Whether all ranks of this rank's place are.
+  /// Whether all ranks of this rank's place are speakers.
   [[nodiscard]] bool are_all() const noexcept { return all_->members(here_).size() == count_; }
 
   /// For each place to which this rank talks, in ascending order, the rank there that talks to this rank's
-  /// place; for its own place, which may be among them, this rank. None if it does not speak.
+  /// place; for its own place, which may be among them, this rank. Empty if this rank does not speak.
   [[nodiscard]] std::span<const int> partners() const noexcept { return partners_; }
-  /// The rank of the group that talks to this rank's place for that place.
+  /// The rank of the whole group that talks to this rank's place on behalf of `place`.
   [[nodiscard]] int partner(int place) const noexcept {
     return all_->members(place)[static_cast<std::size_t>(speaker_to(here_))];
   }
@@ -51,8 +51,8 @@ class speakers {
     return static_cast<int>(static_cast<std::size_t>(place) * count_ /
                             static_cast<std::size_t>(all_->count()));
   }
-  /// The places to which speaker `number` of every place talks, from the first to before the second; none if
-  /// that rank of a place does not speak.
+  /// The range of places to which speaker `number` of every place talks, without its end; empty if the rank
+  /// with that number does not speak.
   [[nodiscard]] std::pair<int, int> places_of(int number) const noexcept {
     const auto first = [this](std::size_t i) {
       const auto places = static_cast<std::size_t>(all_->count());

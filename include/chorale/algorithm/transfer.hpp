@@ -198,7 +198,7 @@ task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out
   co_await net.flush(to, now);
 }
 
-/// The bytes that the sender puts of a message that both ranks copy; the receiver reads the rest.
+/// How many bytes of a message that both ranks copy the sender puts; the receiver reads the rest.
 [[nodiscard]] inline std::size_t part_to_put(std::size_t bytes) noexcept {
   constexpr std::size_t line = 64;
   return bytes / 2 / line * line;

@@ -36,7 +36,7 @@ template <class Number>
 Number number_from(std::string_view option, std::string_view text, Number least, Number most) {
   Number value{};
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  // Written so that NaN is refused.
+  // The condition is negated so that it also rejects NaN.
   if (failure != std::errc{} || end != text.data() + text.size() || !(value >= least && value <= most))
     throw std::invalid_argument(
         fmt::format("{} takes a number from {} to {}, not '{}'", option, least, most, text));

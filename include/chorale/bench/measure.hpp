@@ -34,14 +34,15 @@ struct row {
   double wall = 0;              ///< median of a call with the barrier before it
   int samples = 0;              ///< the number taken
   int calls = 0;                ///< in each sample
-  std::optional<double> floor;  ///< one-way microseconds of the flag, measured between samples
+  std::optional<double> floor;  ///< one-way latency in us of a flag in shared memory, between samples
   std::optional<int> wrong;     ///< number of ranks that found a wrong result, if checked
 };
 
 /// Actions before and between samples.
 struct sample_hooks {
   bool check = false;  ///< compare results with known ones before the samples
-  /// Returns one sample of the flag floor in seconds; called by all ranks between samples, unless empty.
+  /// Returns one sample of the floor in seconds, the one-way latency of a flag in shared memory; called by
+  /// all ranks between samples, unless empty.
   std::function<double()> floor;
   /// Called with the errors that a check on this rank found.
   std::function<void(const contestant&, std::size_t bytes, const std::string& wrong)> complain;
@@ -149,7 +150,7 @@ inline std::vector<row> measure(std::span<contestant* const> of, std::size_t byt
       floor.push_back(1e6 * hooks.floor());
     }
   }
-  // Known on ranks 0 and 1; zero on the others.
+  // Only ranks 0 and 1 know the floor; it is zero on the others.
   const double floor_median = hooks.floor ? all.max(median(floor)) : 0;
   std::vector<row> rows;
   for (std::size_t c = 0; c < of.size(); ++c) {

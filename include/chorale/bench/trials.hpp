@@ -32,7 +32,7 @@ class buffers {
       places_.push_back({aligned_floats{elements}, aligned_floats{elements + guard}});
   }
 
-  /// Selects the place for the following calls, in [0, places).
+  /// Selects the copy for the following calls, in [0, places).
   void go_to(std::size_t which) noexcept { at_ = which; }
 
   [[nodiscard]] std::span<float> in(std::size_t bytes) {
@@ -98,8 +98,8 @@ struct trial<chorale::operation::barrier> {
 
   static void call(auto& comm, buffers&, std::size_t) { comm.barrier(); }
 
-  /// No rank may leave before the last, which is late, has entered. The clocks of ranks are comparable only
-  /// on one host.
+  /// No rank may leave before the last one, which is delayed on purpose, has entered. The clocks of ranks are
+  /// comparable only on one host.
   static std::string check(auto& comm, buffers&, std::size_t, team& all) {
     const bool comparable_clocks = all.one_host();
     std::string wrong;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The ranks of the job that this process was started for, however that was.
+// The ranks of the job of this process, however it was started.
 #pragma once
 
 #include <chrono>
@@ -15,21 +15,22 @@
 
 namespace chorale::bootstrap {
 
-/// What a communicator without a group is made of: with CHORALE_BOOTSTRAP=tcp the ranks that meet as RANK,
-/// WORLD_SIZE, MASTER_ADDR and MASTER_PORT say (`tcp`), else the job of a PMIx launcher or one rank (`pmix`).
+/// The group of a communicator that is made without one. With CHORALE_BOOTSTRAP=tcp: the ranks that meet as
+/// RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say (`tcp`); otherwise the job of a PMIx launcher, or one
+/// rank (`pmix`).
 ///
 /// All objects of a process share one such group, which lasts until the process ends. One thread at a time.
 class launched {
  public:
-  /// @throws error errc::invalid_environment, and as `tcp` and `pmix`. With `tcp`, it is collective where it
-  /// is the first of its process.
+  /// @throws error errc::invalid_environment, and as `tcp` and `pmix`. With `tcp`, the first construction in
+  /// a process is collective.
   launched();
 
   [[nodiscard]] int rank() const noexcept;
   [[nodiscard]] int size() const noexcept;
   /// This rank's number among the ranks of the job on its host, from 0.
   [[nodiscard]] int local_rank() const noexcept;
-  [[nodiscard]] bool singleton() const noexcept;  ///< Whether it was started without anything of these.
+  [[nodiscard]] bool singleton() const noexcept;  ///< Whether it is one rank that no launcher started.
   [[nodiscard]] std::string job() const;
   [[nodiscard]] std::string describe() const;
   /// `mine` is at most 64 KiB.

@@ -2,7 +2,7 @@
 // The ranks of an MPI communicator, for programs that also use MPI, and for launchers that only MPI knows.
 #pragma once
 
-// Without MPI (Debian: libopenmpi-dev, libmpich-dev) only the use of this header is an error.
+// Without MPI (Debian: libopenmpi-dev, libmpich-dev), including this header is no error, but using it is.
 #if __has_include(<mpi.h>)
 #include <mpi.h>
 #endif
@@ -29,16 +29,16 @@
 
 namespace chorale::bootstrap {
 
-/// The group of all ranks of an intracommunicator of MPI, in its order: `communicator<> comm{mpi{there}}`.
-/// Compiled against the program's own MPI; nothing of MPI is in Chorale's libraries. It duplicates the
+/// The group of all ranks of an MPI intracommunicator, in its order: `communicator<> comm{mpi{there}}`.
+/// Compiled against the program's own MPI; Chorale's libraries contain nothing of MPI. It duplicates the
 /// communicator, collectively, and uses the duplicate only while Chorale's communicator is made: from then on
-/// neither library needs the other, and they may end in either order. One thread at a time; the one that MPI
-/// requires.
+/// neither library needs the other, and they may be finalized in either order. One thread at a time, which
+/// MPI must permit to call it.
 class mpi {
  public:
   /// Collective over `there`. @throws error errc::misuse if MPI is not initialized, has been finalized, or
-  /// does not permit calls of this thread; errc::invalid_argument for MPI_COMM_NULL and intercommunicators;
-  /// errc::bootstrap_failed if a call of MPI fails.
+  /// does not permit calls from this thread; errc::invalid_argument for MPI_COMM_NULL and intercommunicators;
+  /// errc::bootstrap_failed if an MPI call fails.
   explicit mpi(MPI_Comm there) {
     require_usable(there);
     check(MPI_Comm_dup(there, &comm_), "MPI_Comm_dup");
@@ -79,9 +79,9 @@ class mpi {
     return "an MPI communicator of " + std::to_string(size_) + " ranks, of " + version;
   }
 
-  /// The messages of all ranks. Waits by testing, and yields meanwhile. @throws error errc::bootstrap_failed
-  /// if a call of MPI fails or `deadline`, unless zero, passes first: then the duplicate is not freed, since
-  /// MPI may still use it.
+  /// The messages of all ranks. Waits by MPI_Test, and yields in between. @throws error
+  /// errc::bootstrap_failed if an MPI call fails, or `deadline`, unless zero, passes first: then the
+  /// duplicate is not freed, since MPI may still use it.
   cards exchange(std::span<const std::byte> mine, std::chrono::milliseconds deadline) {
     if (mine.size() > INT_MAX)
       throw error(errc::invalid_argument, "bootstrap::mpi: a message of more than 2 GiB");

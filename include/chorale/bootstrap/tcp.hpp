@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks that meet at an address, without a launcher: of scripts, ssh, torchrun, Kubernetes.
+// Ranks that meet at a network address, without a launcher: for scripts, ssh, torchrun, Kubernetes.
 #pragma once
 
 #include <array>
@@ -17,10 +17,10 @@ namespace chorale::bootstrap {
 
 /// How ranks meet.
 struct tcp_options {
-  /// Text that all ranks of the job have and nobody else; it is never sent. Without it, every process that
-  /// reaches the address can be taken for a rank.
+  /// A text that only the ranks of the job know; it is never sent. Without it, any process that reaches the
+  /// address can pass for a rank.
   std::string secret{};
-  /// For all ranks to come; zero: as long as it takes.
+  /// Time limit for all ranks to connect; zero: none.
   std::chrono::milliseconds deadline{300'000};
 
   /// `secret` from CHORALE_TCP_SECRET; `deadline` from CHORALE_DEADLINE_MS, unless it is unset or 0.
@@ -28,43 +28,45 @@ struct tcp_options {
   [[nodiscard]] static tcp_options from_environment();
 };
 
-/// Where a group meets, and its secret, in 128 bytes for any channel that carries bytes: a file, a message, a
-/// queue. One process makes it, and must be a rank of the group; it listens from then on, until it has made
-/// that group or ends. Whoever has the bytes can join, so they are to be kept from others. One id, one group.
+/// The meeting point and the secret of a group, in 128 bytes for any channel that carries bytes: a file, a
+/// message, a queue. The process that makes it must be a rank of the group; it listens from then on, until it
+/// has made that group or ends. Whoever has the bytes can join, so keep them secret. An id serves one group.
 class tcp_id {
  public:
-  /// No id yet: to be overwritten with the bytes of one.
+  /// Not an id yet: to be overwritten with the bytes of one.
   tcp_id() = default;
-  /// `host`: this host's name or address for the others, and with it the interface; without it, up to six
-  /// addresses of this host, which are tried at once. @throws error as the system says
+  /// `host`: the name or address by which the other ranks reach this host, and thus the interface. Without
+  /// it, up to six addresses of this host, all of which they try at once. @throws error
+  /// errc::invalid_argument if `host` has no address; the errno of a failed system call.
   [[nodiscard]] static tcp_id make(const std::string& host = {});
 
-  std::array<std::byte, 128> bytes{};  ///< What it contains is a detail.
+  std::array<std::byte, 128> bytes{};  ///< Opaque.
 };
 static_assert(std::is_trivially_copyable_v<tcp_id> && sizeof(tcp_id) == 128);
 
 /// A group of ranks that meet at an address: `communicator<> comm{tcp{rank, size, "node1:29500"}}`.
 ///
-/// Rank 0, or the maker of an id, listens until all are there; the others connect, and try again until their
-/// deadline. Each connection stays as long as this object: for a communicator, while that is made. Messages
-/// are not encrypted, but who lacks the secret cannot send or change any. One thread at a time. Cost: one
-/// descriptor for each rank at rank 0, which sends the cards of all ranks to each.
+/// Rank 0, or the maker of an id, listens until all ranks have connected; the others connect, and retry until
+/// their deadline. Connections last as long as this object: for a communicator, while it is made. Messages
+/// are not encrypted, but a process without the secret can neither send nor change any. One thread at a time.
+/// Cost: one descriptor per rank at rank 0, which sends the cards of all ranks to each.
 class tcp {
  public:
   /// From the environment, as torchrun, Kubernetes jobs and scripts set it: RANK, WORLD_SIZE, MASTER_ADDR and
-  /// MASTER_PORT. CHORALE_TCP_PORT replaces MASTER_PORT; without it, under a torchrun whose agent listens
-  /// there (TORCHELASTIC_USE_AGENT_STORE), it is the next port.
-  /// @throws error errc::invalid_environment for a variable that is missing or no number of its kind, and as
-  /// the next one.
+  /// MASTER_PORT. CHORALE_TCP_PORT replaces MASTER_PORT; without it, if a torchrun agent listens at
+  /// MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE), the next port is used, or 65534 after 65535. @throws error
+  /// errc::invalid_environment if a variable is missing or is not a number in its range; as the next
+  /// constructor.
   explicit tcp(const tcp_options& options = tcp_options::from_environment());
   /// Rank `rank` of `size`, where rank 0 listens at `address`: "node1:29500", "10.0.0.1:29500",
-  /// "[fd00::1]:29500". Rank 0 listens at that address if it is one of its own, or "localhost"; else at all.
-  /// Collective. @throws error errc::invalid_argument; errc::bootstrap_failed, which names the ranks, if some
-  /// are late, end, are there twice, or differ in size, secret or version; the errno of a failed system call.
+  /// "[fd00::1]:29500". Rank 0 listens at that address if it is "localhost" or, written in numbers, one of
+  /// its host; otherwise at all addresses of its host. Collective. @throws error errc::invalid_argument;
+  /// errc::bootstrap_failed, which names the ranks, if some are late, end, exist twice, or differ in size,
+  /// secret or version; the errno of a failed system call.
   tcp(int rank, int size, std::string_view address,
       const tcp_options& options = tcp_options::from_environment());
-  /// The same at the maker of `id`, with its secret instead of that in `options`. @throws error
-  /// errc::misuse if this process made it and has used it.
+  /// The same, meeting at the maker of `id`, with its secret instead of that in `options`. @throws error
+  /// errc::misuse if this process has made the id and already used it.
   tcp(int rank, int size, const tcp_id& id, const tcp_options& options = tcp_options::from_environment());
 
   [[nodiscard]] int rank() const noexcept;

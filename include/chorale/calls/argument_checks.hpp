@@ -43,7 +43,8 @@ class argument_checks {
     if (given != needed) [[unlikely]]
       reject_size(what, needed / one, 1, given / one);
   }
-  /// Refuses `given` bytes unless they are one block of `block` bytes per rank, a product that may overflow.
+  /// Refuses `given` bytes unless they are one block of `block` bytes per rank; detects overflow of this
+  /// product.
   void check_blocks(operation what, std::size_t block, std::size_t given, std::size_t one) const {
     std::size_t needed = 0;
     if (__builtin_mul_overflow(block, static_cast<std::size_t>(size_), &needed) || given != needed)
@@ -84,7 +85,7 @@ class argument_checks {
   int rank_;
   int size_;
   const std::string* label_;
-  std::uintptr_t examined_up_to_;  ///< the address of buffers that are examined: null, or any
+  std::uintptr_t examined_up_to_;  ///< buffers up to this address are examined: only null, or all
 };
 
 }  // namespace chorale::calls

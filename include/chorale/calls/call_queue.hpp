@@ -155,7 +155,7 @@ class call_queue : private background {
   std::exception_ptr withdrawn_;       ///< why to withdraw all calls once none of them is running
   int exceptions_ = std::uncaught_exceptions();
   bool driven_ = false;
-  clock::duration waited_{};  ///< how long the first call had waited where it is when it was last advanced
+  clock::duration waited_{};  ///< how long the first call had been at its current wait when last advanced
 };
 
 }  // namespace chorale::detail

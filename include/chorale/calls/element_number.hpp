@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers that become elements of another type.
+// Conversion of numbers to elements of another type.
 #pragma once
 
 #include <concepts>
@@ -8,7 +8,7 @@
 
 namespace chorale::calls {
 
-/// Whether every number of type Value is a number of type Element; true for types that are no numbers.
+/// Whether every number of type Value is a number of type Element; true for types other than numbers.
 template <class Value, class Element>
 constexpr bool keeps_all_numbers() {
   if constexpr (std::is_arithmetic_v<Value> && std::is_arithmetic_v<Element>) {
@@ -24,8 +24,9 @@ constexpr bool keeps_all_numbers() {
 /// Throws the error of a call `what` whose number `value` is not a number of its elements.
 [[noreturn]] void reject_number(const char* what, long long value);
 
-/// `value` as an element. Numbers of a type that has more of them are refused; an `int`, which may be a
-/// literal, is compared. @throws error errc::invalid_argument, naming `what`.
+/// `value` as an element. A type with numbers that Element cannot represent is refused at compile time,
+/// except `int`, the type of literals, for integer elements: its value is checked at run time. @throws error
+/// errc::invalid_argument, naming `what`.
 template <class Element, class Value>
 Element as_element(const char* what, const Value& value) {
   constexpr bool keeps_all = calls::keeps_all_numbers<Value, Element>();

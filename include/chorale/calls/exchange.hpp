@@ -16,8 +16,8 @@
 namespace chorale {
 
 /// A message for `communicator::exchange`: `data`, a range, a variable or an operand with strides, to rank
-/// `peer`; `nobody` sends nothing. `data` is read until the call is over; a list of messages may be kept, so
-/// it is no temporary.
+/// `peer`; `nobody` sends nothing. `data` is read until the call is over, and must not be a temporary, since
+/// a list of messages may be kept.
 template <class Data>
 [[nodiscard]] outgoing to(calls::rank_number peer, Data&& data) {
   static_assert(calls::argument::lasts<Data>,
@@ -55,12 +55,13 @@ struct messages {
 };
 
 /// Describes the fault in the messages of a rank: a peer outside 0..`ranks`-1, a null pointer, memory that is
-/// written twice or both read and written, or, if it `looks`, memory that this process cannot use. Empty if
+/// written twice or both read and written, or, if `looks`, memory that this process cannot use. Empty if
 /// there is none.
 [[nodiscard]] std::string fault_of_messages(int ranks, std::span<const outgoing> sends,
                                             std::span<const incoming> takes, bool looks = false);
 
-/// Describes the fault of messages with strides, for an algorithm that knows none; empty if there are none.
+/// Describes the fault of messages with strides, for an algorithm that does not support them; empty if no
+/// message has strides.
 [[nodiscard]] std::string fault_of_strides(std::span<const outgoing> sends, std::span<const incoming> takes);
 
 /// Whether the messages of an algorithm may have strides. The library's may.

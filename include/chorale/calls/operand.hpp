@@ -70,7 +70,7 @@ requires strided_operand<std::remove_cv_t<View>> struct element_type<View>
 template <class Range>
 using element_of = typename element_type<std::remove_reference_t<Range>>::type;
 
-/// A type with the interface of a view that is no range: mdspan, a view of Kokkos, a map of Eigen.
+/// A type that is not a range but has the interface of a view: mdspan, a view of Kokkos, a map of Eigen.
 template <class Type>
 concept is_view =
     std::is_trivially_copyable_v<Type> &&
@@ -164,11 +164,11 @@ concept buffer =
     (std::is_pointer_v<std::remove_cvref_t<Range>> &&
      !std::is_function_v<std::remove_pointer_t<std::remove_cvref_t<Range>>>);
 
-/// Tells an argument from the root that stands in its place in the form that returns the result.
+/// True unless the argument is a root, which takes its place in the form that returns the result.
 template <class Argument>
 concept no_root = !std::same_as<std::remove_cvref_t<Argument>, root>;
 
-/// In place of an operator that was not named.
+/// Stands for an omitted operator.
 struct no_operator {};
 
 namespace argument {

@@ -56,12 +56,12 @@ operands compared(operands io) {
     return io;
 }
 
-/// Both buffers of a call of which one has strides or both have.
+/// Both buffers of a call, at least one of which has strides.
 struct strided_operands {
-  operands all;  ///< `bytes` of an operand with strides begin at its first element and count all
+  operands all;  ///< for a strided operand, `bytes` has the first element's address and the packed size
   strides in_where;
   strides out_where;
-  input in;    ///< the operand without strides, with memory to be registered, otherwise empty
+  input in;    ///< the input, without bytes if it has strides: the memory to be registered
   output out;  ///< the same
 };
 
@@ -164,7 +164,7 @@ template <class Data>
     return calls::written<Data>(data);
   }
 }
-/// Its memory that a plan keeps registered: none if it has strides.
+/// The memory of the operand of a broadcast that a plan keeps registered: none if it has strides.
 inline std::span<std::byte> kept_memory(const output& data) {
   return data.bytes;
 }

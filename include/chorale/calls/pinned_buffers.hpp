@@ -24,9 +24,9 @@ concept keeps_registrations =
     };
 
 /// Holds the registrations of a plan's buffers, so that the cache does not drop them between two starts. Does
-/// nothing where it would not help: on transports without a cache, if each operation registers anew, and for
-/// buffers below the zero-copy threshold, which are always copied, or that the device refuses, which each
-/// start copies. The transport must outlive it. Move-only.
+/// nothing where it would not help: on transports without a cache, if each operation registers anew, for
+/// buffers below the zero-copy threshold, which are always copied, and for buffers that the device refuses,
+/// which each start copies. The transport must outlive it. Move-only.
 template <class Net>
 class pinned_buffers {
  public:
@@ -59,7 +59,7 @@ class pinned_buffers<Net> {
     try {
       kept_.push_back(enter().beyond_calls());
     } catch (const error&) {
-      // Refused.
+      // The device refuses the buffer, so each start copies it.
     }
   }
 

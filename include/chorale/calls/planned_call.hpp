@@ -26,7 +26,7 @@ class repeated_start {
 };
 
 /// A call whose arguments have been checked, with everything that is the same for all its starts. It may
-/// outlive its communicator, but can then no longer be started. To be used only by the thread of the
+/// outlive its communicator, but cannot be started after its end. To be used only by the thread of the
 /// communicator. It cannot be moved.
 class planned_call {
  public:

@@ -40,7 +40,7 @@ auto scan(Caller& on, const operands& io, named_reduction with) {
                   }};
 }
 
-/// The bytes of one element, which a call keeps; only long ones take memory of the heap.
+/// The bytes of one element, which a call keeps; only long ones use the heap.
 class initial_bytes {
  public:
   initial_bytes() = default;  ///< of a rank that does not use them
@@ -102,7 +102,7 @@ task<> exscan_of_first(Net& net, call_id now, scanned both, initial_bytes first,
   const std::span<const std::byte> from = both.from;
   const std::span<std::byte> to = both.to;
   const std::size_t at_once = calls::repeated_bytes(first.bytes().size(), to.size());
-  // One element is as it is kept.
+  // A single element is used where it is stored, without a copy.
   const auto room = chorale::scratch_of(net, at_once > first.bytes().size() ? at_once : 0);
   calls::repeat(first.bytes(), room.memory());
   const std::span<const std::byte> all = room.memory().empty() ? first.bytes() : room.memory();

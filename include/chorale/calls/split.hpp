@@ -20,8 +20,8 @@
 
 namespace chorale {
 
-/// The type of `undefined_color`. It converts to a number that is no colour, so that both can be chosen
-/// between: `takes_part ? 0 : undefined_color`.
+/// The type of `undefined_color`. It converts to a number that is not a colour, so that a conditional may
+/// choose between it and a colour: `takes_part ? 0 : undefined_color`.
 struct undefined_color_t {
   constexpr operator int() const noexcept { return std::numeric_limits<int>::min(); }  ///< no colour
 };
@@ -71,7 +71,7 @@ task<> part(Net& net, call_id now, split_protocol rounds,
       rounds.fail(std::current_exception());
     }
   }
-  // Failure to make a part does not fail this call, or the parent would be poisoned.
+  // Failure to make a part does not fail this call, which would poison the parent.
   out->failure = rounds.failure();
   if (!out->failure) out->made = std::move(made);
 }

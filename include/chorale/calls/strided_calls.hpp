@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Calls of which an operand has strides: through memory in which its elements are contiguous.
+// Calls with strided operands, made through memory in which the elements are contiguous.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ namespace chorale::calls {
 /// What a call does with its operands on this rank.
 struct operand_use {
   bool reads = true;   ///< the input
-  bool keeps = false;  ///< parts of the output keep, or are, what is there before the call
+  bool keeps = false;  ///< parts of the output must be preserved, or are also input
   bool writes = true;  ///< the output
 };
 
@@ -68,7 +68,7 @@ class packed_operands {
   std::optional<memory> out_;
 };
 
-/// The operand as if it had all memory from its first byte to its last; a null pointer as it is.
+/// The operand extended to all memory from its first byte to its last; a null pointer is returned unchanged.
 template <class Operand>
 Operand all_memory(Operand one, const strides& where) noexcept {
   if (one.bytes.data() == nullptr) return one;
@@ -155,7 +155,7 @@ auto allgather(Caller& on, const strided_operands& io) {
                                [&](const operands& all) { return calls::allgather(on, all); });
 }
 
-// In calls whose blocks may have gaps between them, the output keeps these.
+// If blocks may have gaps between them, the call preserves what the output has there.
 
 template <class Caller>
 auto allgatherv(Caller& on, const strided_operands& io, std::span<const std::size_t> sizes,

@@ -93,8 +93,8 @@ concept value_of = std::convertible_to<const Value&, Element> && !contiguous<con
 
 }  // namespace window_argument
 
-/// The rank that an operation concerns, as an argument: a number of another type than `int`, which may lose
-/// its value, is probably an offset or a notification, which come next.
+/// The target rank of an operation, as an argument. Integer types that do not fit into an `int` are refused:
+/// such a number is probably an offset or a notification id, which are the next arguments.
 struct target_rank {
   template <class Integer>
   constexpr target_rank(Integer number) : value_(number_of(number)) {}  // implicit, as each operation has one

@@ -29,9 +29,10 @@ class background {
   struct remainder {
     static constexpr clock::duration nothing = clock::duration::max();
 
-    /// How long the work has waited where it is, of several the shortest; `nothing` if none is outstanding.
+    /// How long the work has been at its current wait, the shortest time of several; `nothing` if none is
+    /// outstanding.
     clock::duration waited = nothing;
-    bool may_need_core = false;  ///< it waits for ranks that may need this core: who polls should yield
+    bool may_need_core = false;  ///< it waits for ranks that may need this core: polling loops should yield
   };
   /// Advances all work enlisted on this thread as far as possible without waiting, and calls the answers of
   /// all attendances of this thread. Reentrant calls do nothing. `how`: `polls` or `passes`.
@@ -62,7 +63,7 @@ class background {
   /// What a thread drives by `while_waiting`.
   struct driven {
     int functions = 0;
-    int outstanding = 0;  ///< of these functions, which `clock` reads
+    int outstanding = 0;  ///< how many of them have work outstanding; read by `clock`
     std::exception_ptr failure;
   };
   [[nodiscard]] static driven& driven_here() noexcept;
@@ -85,7 +86,7 @@ class attendance {
   explicit attendance(std::function<void()> answer);
   attendance(const attendance&) = delete;
   attendance& operator=(const attendance&) = delete;
-  /// After it has returned, `answer` is not called any more. Must not be called from `answer`.
+  /// After it has returned, `answer` is not called again. Must not be called from `answer`.
   ~attendance();
   /// From now on only the calling thread calls `answer`.
   void take_over();
@@ -108,7 +109,8 @@ class background::list {
   [[nodiscard]] bool is_outstanding() const noexcept;
   /// Whether the thread is in `advance_all`.
   [[nodiscard]] bool is_under_way() const noexcept { return under_way_; }
-  /// What `progress_descriptor` gives; null if the thread has none, or only that of its parent by fork().
+  /// The alarm behind `progress_descriptor`; null if the thread has none, or only that of the parent of a
+  /// fork().
   [[nodiscard]] progress_alarm* own_alarm() const noexcept {
     return alarm_ && alarm_.get_deleter().made.is_here() ? alarm_.get() : nullptr;
   }

@@ -54,7 +54,7 @@ constexpr std::uint64_t weight_of(std::uint64_t rank) noexcept {
   return detail::mix(detail::mix(rank + 0x9e3779b97f4a7c15ULL)) | 1;
 }
 
-/// Where ranks meet in the life of a window.
+/// The stages in the life of a window at which all ranks synchronise.
 enum class window_stage : std::uint64_t {
   make,   ///< construction
   fence,  ///< completion of all puts on all ranks
@@ -105,26 +105,26 @@ struct call_id {
   std::uint64_t number = 0;          ///< of the call in its communicator, from 1
   std::uint32_t signature = 0;       ///< `call::signature`
   operation what = operation::none;  ///< which operation
-  /// What the functions below say, in one field, since calls are passed on by value with each message. The
-  /// phase is in the lowest bits, from where signals take it.
+  /// The values of the functions below, in one field since a call_id is passed by value with each message.
+  /// The phase is in the lowest bits, where signals read it.
   std::uint8_t mode = 0;
 
   static constexpr int most_phases = 4;  ///< of one call
   /// Nonblocking: it parks where a blocking call would wait.
   [[nodiscard]] constexpr bool parks() const noexcept { return (mode & 4) != 0; }
-  /// As `sizes_are_private`, or an algorithm of such a kind runs as a part of another one.
+  /// True if `sizes_are_private`, or if an algorithm with private sizes runs as a part of another one.
   [[nodiscard]] constexpr bool has_private_sizes() const noexcept {
     return sizes_are_private(what) || (mode & 8) != 0;
   }
   /// The phase, below `most_phases`.
   [[nodiscard]] constexpr int phase() const noexcept { return mode % most_phases; }
-  /// The same call, which parks.
+  /// The same call as a nonblocking one, which parks.
   [[nodiscard]] constexpr call_id parking() const noexcept {
     call_id same = *this;
     same.mode |= 4;
     return same;
   }
-  /// The same call, in which ranks agree on sizes.
+  /// The same call with private sizes.
   [[nodiscard]] constexpr call_id with_private_sizes() const noexcept {
     call_id same = *this;
     same.mode |= 8;

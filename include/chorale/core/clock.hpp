@@ -37,7 +37,7 @@ class clock {
       return replaced_now();
     return std::chrono::steady_clock::now();
   }
-  /// Yields the core to other runnable threads; naps under a real-time policy.
+  /// Yields the core to other runnable threads; under a real-time scheduling policy it naps instead.
   static void give_way() noexcept;
   /// Sleeps for at least `time`, or until a signal arrives.
   static void sleep_for(duration time) noexcept;
@@ -70,8 +70,8 @@ class clock {
 
   /// Whether the calling thread has a `time_source`.
   [[nodiscard]] static bool is_replaced() noexcept { return source_ != nullptr; }
-  /// While `*count` is not zero, back-offs of this thread yield where they would nap; null: they nap. For
-  /// `background`, which counts what is outstanding.
+  /// While `*count` is not zero, back-offs of this thread yield instead of napping; with a null `count` they
+  /// may nap. For `background`, which counts outstanding work.
   static void stay_awake_for(const int* count) noexcept { awake_for_ = count; }
   [[nodiscard]] static bool may_nap() noexcept { return awake_for_ == nullptr || *awake_for_ == 0; }
   /// Makes `source` the calling thread's time source, or restores the machine's clock if it is null. Returns

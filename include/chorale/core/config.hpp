@@ -51,7 +51,7 @@ enum class service_policy {
 enum class join_policy {
   automatic,           ///< `connection_manager` on InfiniBand, else `attach`
   attach,              ///< attaches the queue pair; on RoCE a socket joins the group (IGMP, MLD)
-  connection_manager,  ///< librdmacm asks the fabric; `soft0` has none and attaches
+  connection_manager,  ///< librdmacm asks the fabric; `soft0` has no such manager and attaches
 };
 
 /// Whether RDMA writes into this rank's memory become visible, to a processor that polls the memory, in the
@@ -85,7 +85,7 @@ enum class long_send_policy {
 
 /// What is checked of the operands of calls besides their sizes.
 enum class check_policy {
-  off,      ///< nothing: memory that is not there ends the process
+  off,      ///< nothing: access to invalid memory ends the process
   buffers,  ///< that this process can read what a call reads and write what it writes
 };
 
@@ -128,12 +128,13 @@ struct config {
   /// Port number, from 1.
   std::uint8_t port = 1;
   /// Index into the port's GID table (verbs use 8 bits). Unset: on RoCE the first RoCE v2 entry with an IPv4
-  /// address, else with one of IPv6 that is routed, else any; on InfiniBand 0.
+  /// address, else one with a routable IPv6 address, else any; on InfiniBand 0.
   std::optional<int> gid_index;
   /// Index into the port's partition key table. Unset: determined by `pkey`.
   std::optional<std::uint16_t> pkey_index;
   /// Partition key, whose index may differ between hosts; its top bit, which distinguishes full from limited
-  /// members, is ignored. Unset: the first of which the port is a full member, else the first in the table.
+  /// members, is ignored. Unset: the first key of which the port is a full member, else the first in the
+  /// table.
   std::optional<std::uint16_t> pkey;
   /// Service level, 0 to 15.
   std::uint8_t service_level = 0;
@@ -173,7 +174,7 @@ struct config {
   std::optional<std::uint32_t> blocks;
   /// The default number of mailbox blocks.
   static constexpr std::uint32_t usual_blocks = 16;
-  /// The number in effect; where there are more, messages may rely on this many.
+  /// The number of blocks that every connection has at least.
   [[nodiscard]] std::uint32_t least_blocks() const noexcept { return blocks.value_or(usual_blocks); }
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
@@ -221,14 +222,15 @@ struct config {
   /// Whether algorithms are measured in turn during the first calls of each size (`algorithm/automatic.hpp`).
   /// The same on all ranks.
   trial_policy trials = trial_policy::automatic;
-  /// Whether each call first looks whether its operands are host memory that this process can use, for
-  /// programs that have pointers to the memory of a GPU; a system call for each page of up to 256.
+  /// Whether each call first checks that its operands are host memory that this process can access, for
+  /// programs that also have pointers to GPU memory. Cost: a system call for each page, at most 512 for each
+  /// operand.
   check_policy check = check_policy::off;
   /// Rank 0 reports on standard error which algorithms it chooses, and why.
   bool explain = false;
-  /// Layout that the ranks of a job are to believe, instead of a place for each host: `4x4` are four places
-  /// of four ranks, `4x4c` the same with ranks in turn, `3,1,5` three places of so many. Splits keep the
-  /// place of each rank. The same on all ranks.
+  /// Layout assumed for the ranks of a job, instead of a place for each host: `4x4` means four places of four
+  /// consecutive ranks, `4x4c` the same with ranks assigned cyclically, `3,1,5` places of 3, 1 and 5 ranks.
+  /// Splits keep the place of each rank. The same on all ranks.
   std::string places;
   service_policy service = service_policy::event;  ///< How datagrams are answered while a rank computes.
   /// Shortest time that a rank waits for a multicast before it asks the sender to repeat it; longer if waits
@@ -241,13 +243,13 @@ struct config {
   /// Whether calls, bytes and times are counted for `communicator::statistics()`, and where they are written
   /// when the communicator ends. (CHORALE_STATISTICS: 0, 1 for a table, or the name of a file.)
   statistics_policy statistics;
-  /// File for a trace of all ranks for ui.perfetto.dev, which `chorale-trace` puts together; empty: none.
+  /// File for a trace of all ranks for ui.perfetto.dev, which `chorale-trace` merges; empty: none.
   std::string trace;
   /// Maximum number of records (calls, waits and events) in a rank's trace, per communicator; later ones are
   /// only counted. Each takes 80 to 160 bytes.
   std::size_t trace_records = 1'000'000;
-  /// Statistics and traces time each call that lasts as long as this, and of shorter ones that are alike
-  /// about one in this time; the others are counted. Zero: each call is timed.
+  /// Statistics and traces time every call that lasts at least this long. Of shorter calls of one kind they
+  /// time about one in each such interval, and only count the others. Zero: every call is timed.
   std::chrono::nanoseconds sampling{16'000};
 
   /// Defaults overridden by the environment.

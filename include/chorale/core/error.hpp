@@ -20,7 +20,7 @@ enum class errc {
   invalid_environment,   ///< a CHORALE_* variable has a value that cannot be used
   no_device,             ///< no RDMA device of that name, or none at all
   no_launcher,           ///< several ranks were expected, but no PMIx launcher started this program
-  bootstrap_failed,      ///< the ranks could not meet, or exchange what they need to join
+  bootstrap_failed,      ///< the ranks could not find each other, or exchange what they need to join
   verbs_failed,          ///< a verbs call failed (its errno is in the text)
   completion_failed,     ///< a work request completed with an error status
   mismatch,              ///< ranks made calls that do not match

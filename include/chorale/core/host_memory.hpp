@@ -8,10 +8,10 @@
 
 namespace chorale::detail {
 
-/// Whether this process can read all pages of `memory`, or, beyond the first 256, as many of them at equal
-/// distances. Changes nothing. Cost: a system call for each.
+/// Whether this process can read all pages of `memory` or, of more than 512, at least 256 of them at equal
+/// distances. Changes nothing. Cost: a system call for each page examined, at most 512.
 [[nodiscard]] bool can_read(std::span<const std::byte> memory) noexcept;
-/// Whether it can write them. Writes nothing else than what is there, atomically.
+/// Whether it can write them. Atomically adds zero to a word of each.
 [[nodiscard]] bool can_write(std::span<const std::byte> memory) noexcept;
 /// The error about memory that this process cannot read (`is_written`: write), with the remedy.
 [[nodiscard]] std::string fault_of_memory(std::span<const std::byte> memory, bool is_written);

@@ -11,8 +11,8 @@
 
 namespace chorale {
 
-/// The type of `nobody`. It converts to a number that is no rank, so that both can be chosen between:
-/// `rank > 0 ? rank - 1 : nobody`.
+/// The type of `nobody`. It converts to a number that is not a rank, so that a conditional may choose between
+/// it and a rank: `rank > 0 ? rank - 1 : nobody`.
 struct nobody_t {
   constexpr operator int() const noexcept { return -1; }  ///< no rank
 };

@@ -100,7 +100,7 @@ std::uint32_t tag_of_type() noexcept {
 template <class Op>
 struct [[gnu::visibility("hidden")]] remembered {
   static constexpr bool given = !given_name<Op>.empty();
-  // A plug-in that is unloaded must take its operators' names along; afterwards an error has no name.
+  // Unloading a plug-in must remove its operators' names; errors then show none.
 #ifdef __clang__
 #pragma clang diagnostic push
 #pragma clang diagnostic ignored "-Wexit-time-destructors"

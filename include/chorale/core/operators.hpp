@@ -10,8 +10,8 @@
 namespace chorale {
 
 namespace detail {
-/// std::integral, and __int128 also where that is no integer of the standard library (-std=c++20): all ranks
-/// must evaluate it alike.
+/// std::integral, and __int128 even where the standard library does not count it as an integer (-std=c++20):
+/// all ranks must evaluate it in the same way.
 template <class Element>
 concept integer =
     std::integral<Element> || std::same_as<Element, widest_integer> || std::same_as<Element, widest_unsigned>;

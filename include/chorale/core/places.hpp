@@ -17,7 +17,7 @@ namespace chorale {
 class places {
  public:
   places() = default;
-  /// `of`: the number of each rank's place, in which each place follows those of lower ranks.
+  /// `of`: the place of each rank; places are numbered in the order of their lowest ranks.
   explicit places(std::vector<int> of) : order_(of.size()), smallest_(static_cast<int>(of.size())) {
     for (const int place : of) {
       const auto next = static_cast<std::size_t>(place) + 1;
@@ -56,9 +56,9 @@ class places {
   [[nodiscard]] int largest() const noexcept { return largest_; }
   /// The number of ranks of the place that has fewest.
   [[nodiscard]] int smallest() const noexcept { return smallest_; }
-  /// Whether all places have as many.
+  /// Whether all places have equally many ranks.
   [[nodiscard]] bool are_equal() const noexcept { return smallest_ == largest_; }
-  /// Whether the ranks of each place are neighbours, so that `order()` is that of the ranks.
+  /// Whether the ranks of each place are neighbours, so that `order()` is ascending.
   [[nodiscard]] bool are_contiguous() const noexcept { return of_.empty(); }
 
  private:

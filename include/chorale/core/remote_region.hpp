@@ -10,9 +10,9 @@ namespace chorale {
 /// places.
 enum class peer_set { all, near, far };
 
-/// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Regions are forwarded,
-/// so that each carries the keys of both devices by which its readers may reach the owner; 0 for a device by
-/// which none of them does.
+/// Memory exposed by a peer, as it is sent in messages: 32 bytes, trivially copyable. Since regions are
+/// forwarded, each carries the keys of both devices through which readers may reach the owner; the key of a
+/// device that no reader uses is 0.
 struct remote_region {
   std::uint64_t address = 0;  ///< in the owner's address space
   std::uint64_t bytes = 0;    ///< how many

@@ -37,7 +37,7 @@ class ring_link {
 };
 
 /// A coroutine that is suspended until something of the library is complete. It is resumed on the thread that
-/// suspended it. Destroying this object, as the destruction of the coroutine does, takes back the wish.
+/// suspended it. Destroying this object, which destroying the coroutine does too, cancels the resumption.
 class resumption : private ring_link {
  protected:
   ~resumption() = default;
@@ -56,8 +56,8 @@ class resumptions {
  public:
   [[nodiscard]] bool empty() const noexcept { return awaiting_.is_alone() && due_.is_alone(); }
   void add(resumption& one) noexcept { one.link_before(awaiting_); }
-  /// Resumes those that are due now, each of which may suspend others. @throws what they throw out of their
-  /// coroutines; the rest is left for the next time. @returns true if it has resumed any.
+  /// Resumes those that are due now, each of which may suspend others. @throws the exception that leaves a
+  /// coroutine; the next call resumes the remaining ones. @returns true if it has resumed any.
   bool resume_due();
 
  private:

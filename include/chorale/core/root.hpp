@@ -12,7 +12,7 @@ namespace chorale {
 struct root {
   int rank = 0;  ///< its number in the communicator
   constexpr root() = default;
-  /// Any integer; one that is no `int` is no rank of any communicator.
+  /// Any integer; one that does not fit into an `int` is not a rank of any communicator.
   template <std::integral Integer>
   constexpr explicit root(Integer number)
       : rank(std::in_range<int>(number) ? static_cast<int>(number) : -2) {}

@@ -25,7 +25,7 @@ constexpr auto first_of(Data& data) noexcept {
   else
     return static_cast<std::remove_cv_t<Data>>(data);
 }
-/// A pointer to elements, or a contiguous range of them that is no temporary.
+/// A pointer to elements, or a contiguous range of them that is not a temporary.
 template <class Data, class Element>
 concept pointer_or_range = std::convertible_to<decltype(detail::first_of(std::declval<Data&>())), Element*> &&
                            (std::is_pointer_v<std::remove_cvref_t<Data>> ||
@@ -103,7 +103,7 @@ concept multidimensional_view =
       { view.stride(i) } -> std::convertible_to<std::ptrdiff_t>;
     };
 
-/// What has strides as an operand: a `strided`, or a view such as std::mdspan.
+/// An operand with strides: a `strided`, or a view such as std::mdspan.
 template <class View>
 concept strided_operand = detail::is_strided<View> || multidimensional_view<View>;
 

@@ -39,7 +39,8 @@ class strides {
   strides(std::span<const steps> loops, std::size_t block, std::size_t one);
 
   [[nodiscard]] constexpr bool is_contiguous() const noexcept { return depth_ == 0; }
-  /// Whether no byte occurs twice, as far as can be seen: each loop steps over all of the next smaller one.
+  /// Whether no byte occurs twice, by a sufficient condition: each loop steps over all of the next smaller
+  /// one.
   [[nodiscard]] bool is_disjoint() const noexcept;
   /// The first byte, and the one past the last, relative to the first element. `bytes`: of all elements.
   [[nodiscard]] std::pair<std::ptrdiff_t, std::ptrdiff_t> range(std::size_t bytes) const noexcept;

@@ -53,12 +53,13 @@ struct any_address {
            !enable_element<Type>)
   operator Type() const;
 };
-/// Initializes any member that is no aggregate: the members of an aggregate are initialized one by one.
+/// Initializes any member that is not an aggregate: the members of an aggregate are initialized one by one.
 struct any_member {
   template <class Type>
   requires(!std::is_aggregate_v<Type>) operator Type() const;
 };
-/// Whether an aggregate has that many members, and, if `Address` is one of them, may have an address there.
+/// Whether an aggregate has that many members and, if `Address` is the index of one, whether it may be an
+/// address.
 template <class Aggregate, std::size_t Address, std::size_t... Members>
 consteval bool is_made_of(std::index_sequence<Members...>) {
   return requires { Aggregate{std::conditional_t<Members == Address, any_address, any_member>{}...}; };
@@ -94,10 +95,10 @@ constexpr bool shows_its_value() {
 }  // namespace detail
 
 /// A type whose values can be sent as bytes: a number, an enumeration, or a trivially copyable aggregate
-/// (`struct point { double x, y; };`), since an address means nothing to another rank: pointers, views, and
-/// structs that are seen to hold a pointer are refused. Other classes opt in by `enable_element`. A
-/// std::pair, std::tuple, std::array or std::complex is an element if its parts are. (Pointers behind the
-/// first 16 members of a struct, or inside classes that opt in, are not seen.)
+/// (`struct point { double x, y; };`). Pointers, views, and structs that visibly hold a pointer are refused,
+/// since an address means nothing to another rank. Other classes opt in by `enable_element`. A std::pair,
+/// std::tuple, std::array or std::complex is an element if its parts are. (Pointers behind the first 16
+/// members of a struct, or inside classes that opt in, are not seen.)
 template <class Type>
 concept element =
     std::is_object_v<Type> && !std::is_const_v<Type> && !std::is_volatile_v<Type> &&

@@ -8,16 +8,16 @@
 
 namespace chorale::detail {
 
-/// So many bytes, all zero, aligned for any type. Pages of large pieces are taken as they are written.
-/// @throws std::bad_alloc.
+/// Allocates `bytes` zero bytes, aligned for any type. Large blocks take memory page by page as they are
+/// written. @throws std::bad_alloc.
 [[nodiscard]] void* take_zeroed(std::size_t bytes);
-/// Gives back what `take_zeroed` gave for `bytes`.
+/// Frees what `take_zeroed` returned for `bytes`.
 void give_back_zeroed(void* memory, std::size_t bytes) noexcept;
 
-/// `count` elements, each of zero bytes at first, which must be a valid `Element`. The operating system
-/// provides pages of a large array as they are written, so that one element for each rank of a large group
-/// costs what the few ranks that this one communicates with take. Elements in different places may be used by
-/// different threads.
+/// `count` elements, initially all zero bytes, which must be a valid `Element`. The operating system provides
+/// pages of a large array as they are written, so that an array with an element for each rank of a large
+/// group takes memory only for the ranks with which this one communicates. Elements in different places may
+/// be used by different threads.
 template <class Element>
 requires(std::is_trivially_copyable_v<Element> && std::is_trivially_destructible_v<Element>)
 class zeroed_array {

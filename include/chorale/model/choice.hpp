@@ -31,8 +31,8 @@ struct call_context {
 };
 
 /// The choice of one communicator: by the tuning table, then by a `trial` for each range of sizes. It makes
-/// no calls itself. All ranks of a group choose alike if they have the same settings and make the same calls.
-/// Not thread-safe.
+/// no calls itself. All ranks of a group make the same choices if they have the same settings and make the
+/// same calls. Not thread-safe.
 class choice {
  public:
   /// The choice for a range of sizes.
@@ -61,7 +61,8 @@ class choice {
   /// must add up `in.running->times()`, and then call `judge`.
   [[nodiscard]] bool record(range_choice& in, std::size_t bytes, clock::time_point begin,
                             clock::time_point end, bool is_apart);
-  /// The ranks have added up the times. @returns the result of the trial, empty if it goes on.
+  /// To be called when the ranks have added up the times. @returns the result of the trial, empty if it goes
+  /// on.
   [[nodiscard]] std::string judge(range_choice& in, std::size_t bytes);
 
   /// Whether a trial is under way.
@@ -94,7 +95,7 @@ class choice {
 
   std::vector<rule> rules_;
   bool is_free_ = false;  ///< no call must have the bits of the table's choice
-  int ran_ = -1;          ///< the algorithm of the last call, or -2 less it in a trial; -1: unknown
+  int ran_ = -1;          ///< the algorithm of the last call, in a trial -2 minus it; -1: unknown
   int running_ = 0;       ///< the number of trials under way
   std::vector<entrant> entrants_;
   std::vector<int> suitable_;  ///< numbers of the algorithms that can be chosen

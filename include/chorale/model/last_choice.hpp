@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an algorithm that chooses has chosen last.
+// The last choice of an algorithm that chooses among others.
 #pragma once
 
 #include <string_view>
@@ -9,7 +9,7 @@ namespace chorale::model {
 /// The algorithm of the last call.
 struct last_choice {
   std::string_view name;    ///< empty if it is not known
-  bool is_settled = false;  ///< the call belonged to no trial: the next one that is alike has the same
+  bool is_settled = false;  ///< the call was in no trial: the next call like it uses the same algorithm
 };
 
 }  // namespace chorale::model

@@ -22,7 +22,7 @@ struct situation {
   int ranks = 1;                     ///< of the group
   bool crowded = false;              ///< ranks outnumber the cores of some host
   bool is_on_adapter = false;        ///< a device moves the bytes, not the cores of the ranks
-  int places = 1;                    ///< whose ranks have a device of their own (docs/places.md); else 1
+  int places = 1;                    ///< places that have a device of their own (docs/places.md); else 1
   int largest = 1;                   ///< ranks in the largest of these
 
   /// Whether some ranks are near each other and others are not.
@@ -63,21 +63,22 @@ class tuning_table {
   static std::shared_ptr<const tuning_table> of(const config& settings, bool for_adapters = false);
 
   /// The best of `algorithms` (type names, at least one) for each size: rules in ascending order of `up_to`,
-  /// the last without limit. Uses measurements of the same transport and crowding on the nearest group, if
-  /// that has between half and twice the ranks, or, where it has levels, so many places and ranks in the
-  /// largest. Where no measured group with levels is near, it uses those without; otherwise formulas.
-  /// Algorithms without data are chosen only if there are no data for any: then the first. Each rule's `why`
-  /// names those that were not measured at its size.
+  /// the last without limit. Uses measurements of the same crowding and transport (else of `rc`) on the
+  /// nearest group, if that has between half and twice the ranks or, if `s` has levels, between half and
+  /// twice the places and the ranks of the largest. If no measured group with levels is near, uses groups
+  /// without levels, and otherwise formulas. Algorithms without data are chosen only if there are no data for
+  /// any: then the first. Each rule's `why` names those that were not measured at its size.
   [[nodiscard]] std::vector<rule> rules(const situation& s, std::span<const std::string> algorithms) const;
 
-  /// Those of `algorithms` that may be fastest for `bytes` on another machine, at most `most` of them:
-  /// algorithms without data, then, the best first, those that took at most `factor` times the best at the
-  /// measured size nearest to `bytes`. Where `rules` uses formulas so does this, and it omits algorithms
-  /// without a formula: on groups without measurements an unknown algorithm may be slower without limit.
+  /// Those of `algorithms` that may be fastest for `bytes` on another machine, at most `most` of them: first
+  /// algorithms without data, then, fastest first, those that took at most `factor` times as long as the best
+  /// at the measured size nearest to `bytes`. Where `rules` uses formulas, this does too, and omits
+  /// algorithms without a formula: on groups without measurements an unknown algorithm may be slower without
+  /// limit.
   [[nodiscard]] std::vector<int> contenders(const situation& s, std::span<const std::string> algorithms,
                                             std::size_t bytes, double factor, std::size_t most) const;
 
-  /// Equal on ranks whose tables choose alike.
+  /// Equal on ranks whose tables lead to the same choices.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept { return fingerprint_; }
   /// "the built-in table", or the file's name.
   [[nodiscard]] const std::string& origin() const noexcept { return origin_; }

@@ -14,11 +14,11 @@ namespace chorale::simulation {
 /// run's seed, by a generator of their own.
 struct faults {
   // Datagrams; each copy of a multicast counts separately.
-  std::uint32_t lost = 0;      ///< datagrams of a million that are lost
-  std::uint32_t repeated = 0;  ///< datagrams of a million that arrive twice
-  /// Datagrams of a million that arrive up to `longest_delay` late, so that later ones overtake them.
+  std::uint32_t lost = 0;      ///< of a million datagrams, how many are lost
+  std::uint32_t repeated = 0;  ///< of a million datagrams, how many arrive twice
+  /// Of a million datagrams, how many arrive up to `longest_delay` late, so that later ones overtake them.
   std::uint32_t delayed = 0;
-  /// Messages of a million, of connections and of answers to them, that arrive late; later ones of the
+  /// Of a million messages of connections, and of their answers, how many arrive late; later ones of the
   /// connection arrive after them. A reliable connection loses nothing. With the same probability the adapter
   /// reads a payload late: the program must not change it before its completion.
   std::uint32_t held_up = 0;
@@ -33,8 +33,8 @@ struct faults {
   };
   std::vector<disorder> disorders;  ///< in any order
 
-  /// The process of a rank is killed: it does nothing more, its queue pairs no longer respond, and nothing of
-  /// it is destroyed.
+  /// The process of a rank is killed: it does nothing more, its queue pairs no longer respond, and none of
+  /// its destructors run.
   struct death {
     int rank = 0;    ///< rank of the process
     instant when{};  ///< of virtual time
@@ -65,8 +65,7 @@ struct faults {
   };
   std::vector<adapter_failure> adapter_failures;  ///< in any order
 
-  /// The ranks of a host do not see each other's processes, as in containers: only its silence reveals a
-  /// death.
+  /// The ranks of a host do not see each other's processes, as in containers: only silence reveals a death.
   bool hidden_processes = false;
 };
 

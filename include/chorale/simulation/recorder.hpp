@@ -70,7 +70,7 @@ struct record {
 /// A phase that a program has named (`phase`).
 struct phase_record {
   std::uint32_t name = 0;    ///< index of its name
-  std::uint16_t thread = 0;  ///< as of a record
+  std::uint16_t thread = 0;  ///< as in a record
   int rank = -1;             ///< the rank that was in it
   std::uint64_t bytes = 0;   ///< as given by the program
   instant begin{};           ///< of virtual time
@@ -89,7 +89,7 @@ struct window {
 /// Records a simulation (`run_options::record`), in the order in which activities end. The same program,
 /// machine and seed give the same records.
 ///
-/// Keeps the newest records, up to a bound; `complete_since` tells from when on none is missing. Activities
+/// Keeps the newest records, up to a bound; none that ended after `complete_since` is missing. Activities
 /// that have not ended when the simulation ends, and messages that never arrived, are not recorded.
 ///
 /// A recorder holds the records of one run. Not thread-safe.

@@ -27,11 +27,11 @@ struct run_options {
   std::size_t stack_bytes = std::size_t{1} << 20;
   /// The faults of the run.
   faults wrong;
-  /// The longest time between two looks of a polling rank while nothing happens that it could see. Larger
-  /// values make long waits cheaper to simulate, and their ends less exact.
+  /// The longest time between two polls by a rank while nothing changes for it. Larger values make long waits
+  /// cheaper to simulate, and their ends less exact.
   duration longest_gap = std::chrono::microseconds{20};
   /// The shortest such time: larger values make short waits cheaper to simulate. Events wake the rank at the
-  /// same instant as before; only reactions to the passing of time come late, by up to this much.
+  /// same instant with any value; only reactions to the passing of time come late, by up to this much.
   duration shortest_gap{};
   /// Records the run; null: no records. It must outlive the run.
   recorder* record = nullptr;
@@ -48,14 +48,14 @@ struct run_result {
 };
 
 /// Runs `body(group&)` on `ranks` ranks of `machine` in virtual time, all in the calling thread. Each rank
-/// finds one device, sim0, the adapter of its host. Rethrows the exception that a body let out first in
+/// finds one device, sim0, the adapter of its host. Rethrows the exception that escaped a body first in
 /// virtual time: those of other ranks are often its consequences. A body must not wait for a real thread, nor
 /// for another rank except through the library: there is one thread, and virtual time stands still while it
 /// runs.
 ///
 /// Not callable from inside a simulation. Threads may run simulations of their own at the same time.
 /// @throws error errc::invalid_argument if the machine has no room for `ranks`; errc::deadline if no rank can
-/// go on, or at the end of `options.longest`, naming what each rank does; in the latter case bodies are
+/// continue, or after `options.longest`, naming what each rank does; in the latter case bodies are
 /// abandoned without running destructors.
 run_result run(int ranks, const machine& on, const std::function<void(group&)>& body,
                const run_options& options = {});

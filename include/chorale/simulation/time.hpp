@@ -11,7 +11,7 @@ namespace chorale::simulation {
 /// The time of one simulation, which begins at zero; instants are points of it.
 struct timeline {
   using rep = std::int64_t;                                        ///< picoseconds
-  using period = std::pico;                                        ///< as of a clock of the standard library
+  using period = std::pico;                                        ///< as in clocks of the standard library
   using duration = std::chrono::duration<rep, period>;             ///< a length of virtual time
   using time_point = std::chrono::time_point<timeline, duration>;  ///< a point of it
   static constexpr bool is_steady = true;                          ///< it never goes back

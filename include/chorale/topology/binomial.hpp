@@ -18,7 +18,7 @@ class binomial {
   struct child {
     int rank = 0;
     int group = 1;
-    int farthest = 0;  ///< distance of the first
+    int farthest = 0;  ///< distance to the first child
     constexpr int operator()(int i, int) const { return wrap(rank + (farthest >> i), group); }
   };
 

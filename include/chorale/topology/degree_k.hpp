@@ -25,7 +25,7 @@ constexpr bool valid_degree(int k) noexcept {
 /// deliver_from()).
 ///
 /// Cost: steps_of(size, k) = ceil(log_{k+1} size) steps; size - 1 messages, one more for a root other than 0.
-/// Source: P2 section 4.2, figures 3 and 4; as gather tree P1 section 3.3.
+/// Source: P2 section 4.2, figures 3 and 4; P1 section 3.3 for the gather tree.
 class degree_k {
   struct child {
     int rank = 0;

@@ -18,7 +18,7 @@ class index_iterator {
   using reference = value_type;
   using difference_type = std::ptrdiff_t;
   using iterator_category =
-      std::input_iterator_tag;  // elements are computed: C++17 asks a forward one for references
+      std::input_iterator_tag;  // elements are computed; a C++17 forward iterator must return references
   using iterator_concept = std::forward_iterator_tag;
 
   constexpr index_iterator() = default;

@@ -14,15 +14,15 @@ namespace chorale::topology {
 /// In virtual ranks v = (rank - root) mod size, written as numbers of base k: the parent of v is v with its
 /// lowest digit other than 0 set to 0. In step m from the highest on, each rank that has the message sends it
 /// to k - 1 others, at distances j k^m. Cost: ceil(log_k size) steps of k - 1 messages: fewer steps than
-/// `binomial`, which is that of radix 2, and more messages of one rank. Source: the binomial tree of P2
-/// section 4.1, with the radix of `dissemination_k`.
+/// `binomial`, the tree of radix 2, but more messages per rank. Source: the binomial tree of P2 section 4.1,
+/// with the radix of `dissemination_k`.
 class knomial {
   struct child {
     int rank = 0;
     int group = 1;
     int radix = 2;
-    int step = 1;     ///< distance of the first
-    int highest = 0;  ///< number in the highest step, which alone can be incomplete
+    int step = 1;     ///< distance to the first child
+    int highest = 0;  ///< children in the highest step, the only one that can be incomplete
     constexpr int operator()(int i, int) const {
       if (i < highest) return wrap(rank + (i + 1) * step, group);
       const int each = radix - 1;
@@ -54,7 +54,7 @@ class knomial {
     return wrap(virtual_ - virtual_ / step % radix_ * step + root_, size_);
   }
   [[nodiscard]] constexpr child_range children() const {
-    // Distances are below this.
+    // Distances to children are below this.
     const int reach = is_root() ? size_ : std::min(size_ - virtual_, lowest_step());
     if (reach <= 1) return {};
     child nth{rank_, size_, radix_};

@@ -21,7 +21,7 @@ class recursive_doubling {
   enum class kind {
     send_operand,     ///< fold: send to peer, then skip to receive_result
     receive_operand,  ///< fold: receive from peer and combine
-    exchange,         ///< send held operands to peer, receive its own and combine
+    exchange,         ///< send held operands to peer, receive the peer's and combine
     send_result,      ///< unfold: send the result to peer
     receive_result,   ///< unfold: receive the result from peer
   };

@@ -35,8 +35,8 @@ namespace chorale::transport {
 ///   was handed out. It may have a `shared_payload`, constructed from bytes, which `try_send` accepts in
 ///   place of bytes, and the members of `answering_transport`, noexcept.
 /// * It may have messages of any length: `post_send`, `post_receive`, `try_sent`, `try_received`, `is_over`.
-/// * The one-sided part has the operations of `rma_queue`, of which `write`, `read`, `add`, `swap` return
-///   function objects. Parts `describe` their memory and connections.
+/// * The one-sided part has the operations of `rma_queue`; `write`, `read`, `add`, `swap` return function
+///   objects. Parts `describe` their memory and connections.
 template <class Parts>
 class assembled {
   using mailbox_type = std::remove_reference_t<decltype(std::declval<Parts&>().mailbox())>;
@@ -79,7 +79,7 @@ class assembled {
   [[nodiscard]] const places& layout() const noexcept { return core().layout(); }
   /// Whether ranks of some place reach each other through a device of their own. The same on all ranks.
   [[nodiscard]] bool uses_lanes() const noexcept requires has_lanes { return core().uses_lanes(); }
-  /// Whether its device moves bytes itself, where cores of the ranks do on soft0. The same on all ranks.
+  /// True if the device moves the bytes; over soft0 the ranks' cores do. The same on all ranks.
   [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
   [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
   void set_label(std::string label) { core().calls().set_label(std::move(label)); }
@@ -387,7 +387,7 @@ class assembled {
     return memory;
   }
 
-  /// Size in bytes from which zero copy is faster, if cores copy and each rank has one; otherwise 0.
+  /// Size in bytes from which zero copy is faster, if cores copy and each rank has its own; otherwise 0.
   [[nodiscard]] std::size_t measured_zero_copy() const noexcept {
     if constexpr (reads_by_device)
       if (!copies_by_core() || !oversubscribed()) return core().zero_copy_from();

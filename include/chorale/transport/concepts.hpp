@@ -2,20 +2,20 @@
 // The requirements on transports, in layers, so that each user of one asks only for what it needs:
 //
 //   an algorithm                       mailbox_transport
-//   ... that goes by places            placed_transport; laned_transport
+//   ... that uses places               placed_transport; laned_transport
 //   ... with several children          sharing_transport
 //   ... whose messages answer others   answering_transport
 //   ... that moves long messages       one_sided_transport, reading_transport; or message_transport
 //   ... that keeps registered memory   keeping_transport
-//   ... that puts payloads aside       scratch_transport
+//   ... that stores payloads           scratch_transport
 //   ... that shares memory of a host   mapping_transport
 //   ... that multicasts                multicast_transport
-//   ... that asks for connections      path_choosing_transport
+//   ... that requests connections      path_choosing_transport
 //   the choice among algorithms        tunable_transport
 //   a communicator                     communicator_transport
 //   a window                           window_transport (above memory_transport, atomic_transport)
 //
-// tests/fake/transport.hpp has all of the layers of algorithms, in one process and without a device;
+// tests/fake/transport.hpp implements all layers of algorithms, in one process and without a device;
 // docs/guide/writing-a-transport.md says how to write a transport.
 #pragma once
 
@@ -47,8 +47,8 @@ concept awaitable = requires(Algorithm a) {
   a.await_resume();
 } || requires(Algorithm a) { static_cast<Algorithm&&>(a).operator co_await(); };
 
-/// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or the end of
-/// the object, which return the block to the sender; messages of one sender are released in order.
+/// A message that has arrived in a block of the mailbox. `bytes()` is valid until `release()` or destruction,
+/// which return the block to the sender; messages of one sender are released in order.
 template <class Message>
 concept arrived_message = std::movable<Message> && requires(Message m, const Message& seen) {
   { seen.bytes() } -> std::same_as<std::span<const std::byte>>;
@@ -133,7 +133,8 @@ concept sharing_transport =
 /// 4.2.4). Both sides must say so in each call, or the sender runs out of blocks.
 ///
 /// * `will_answer(from)`: this rank has received and released everything that rank `from` has sent it, and
-///   needs to send no acknowledgement, since rank `from` will know. Call it before receiving more from there.
+///   needs to send no acknowledgement, since the answer will tell rank `from`. Call it before receiving more
+///   from there.
 /// * `sent_to(to)`: total number of messages that this rank has sent to rank `to`, except those on other
 ///   paths, which need no acknowledgement.
 /// * `answered_by(to, messages)`: something arrived that, as the algorithm knows, no rank could have sent
@@ -169,8 +170,8 @@ concept registered_memory = std::movable<Message> && requires(const Message& mem
 ///   notification to it, and only these announce it: a rank that polls the memory may see the parts of a put
 ///   in any order, and a later put before an earlier one, even at the same address.
 /// * `flush(peer, now)`: completes when the sources of all puts to that rank may be reused; at once if there
-///   were none. It needs nothing of that rank, which may have ended the call and left.
-/// * `get(region, offset, target, into, now)`: completes when the data is here; `into` lies in `target`,
+///   were none. That rank need not take part: it may have completed the call and left.
+/// * `get(region, offset, target, into, now)`: completes when the data has arrived; `into` lies in `target`,
 ///   which is exposed.
 /// * `put_notified(...)`: as `put`; the target learns of each by one `notified(from, now)`, in order (P5
 ///   section 4.1: RDMA write with immediate).
@@ -201,8 +202,8 @@ concept one_sided_transport = memory_transport<Net> && !message_transport<Net>;
 /// *Keeping*: registered memory of an algorithm that stays between calls.
 ///
 /// * `keep(bytes)`: zeroed bytes that peers may write and read during the lifetime of the returned object,
-///   which is moved into `state<State>()` and so ends with the transport, or when the algorithm drops it.
-///   `memory()` returns the bytes, `exposure()` is their source for a put. Failures do not end it.
+///   which is moved into `state<State>()` and so lives as long as the transport, or until the algorithm drops
+///   it. `memory()` returns the bytes, `exposure()` is their source for a put. Failed calls do not end it.
 /// * Puts from there need no flush if the algorithm learns in another way that they have been placed before
 ///   it changes the source: for example, from a message of the rank that received them.
 template <class Net>
@@ -226,16 +227,16 @@ concept scratch_transport = mailbox_transport<Net> && requires(Net& net, std::si
 /// *Mapping*: memory that other ranks keep can be mapped into this process, if the ranks share a host and the
 /// device supports it. All of them access it concurrently, through atomic words.
 ///
-/// * `maps_memory()`: whether this may be possible for all ranks of the group: the same on all of them. `map`
-///   may still fail.
+/// * `maps_memory()`: whether all ranks of the group may be able to map memory; the same on all of them.
+///   `map` may still fail.
 /// * `map(region, now)`: maps memory that another rank has kept, for the lifetime of the returned object,
 ///   whatever happens to that rank. `memory()` is empty if this rank cannot map it.
 /// * `until(now, awaited, ready)`: completes when `ready()`, which inspects such memory, returns true.
 ///   `awaited()`: the rank that is expected to change it, queried occasionally while this rank waits; -1 for
 ///   none. Both are called within the await only.
 /// * `differs(from, now, seen)`: call it if memory indicates that rank `from` is not in call `now` but in one
-///   numbered `seen` (its lower 32 bits). Asks that rank. @throws error errc::mismatch; returns if it is the
-///   same call: then check the memory again.
+///   numbered `seen` (its lower 32 bits). Asks that rank. @throws error errc::mismatch if the calls differ;
+///   returns if they are the same: then check the memory again.
 template <class Net>
 concept mapping_transport =
     keeping_transport<Net> && requires(Net& net, const Net& seen, int peer, call_id now, remote_region region,
@@ -270,7 +271,7 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
 /// * `layout()`: the places of all ranks; the same on all of them, constant for the life of the transport.
 /// * `maps_within_place()`, if it maps memory: whether the ranks of this rank's place may map each other's
 ///   memory; the same on all of them. `map` may still fail.
-/// * `expose`, `offer`, `lend`, `keep`, if it has them, take a `peer_set` too: who uses the memory.
+/// * `expose`, `offer`, `lend`, `keep`, if there, also take a `peer_set`: the users of the memory.
 template <class Net>
 concept placed_transport = tunable_transport<Net> && requires(Net& net, const Net& seen) {
   { seen.layout() } -> std::same_as<const places&>;
@@ -298,8 +299,8 @@ concept core_copying_transport =
     };
 
 /// *Atomic*: operations on aligned 8-byte words of exposed memory, atomic with respect to each other; each
-/// completes when the old value is here. `expose_alone(memory)`: as `expose`, but for exactly these bytes,
-/// and inaccessible once the returned object has ended.
+/// completes when the old value has arrived. `expose_alone(memory)`: as `expose`, but for exactly these
+/// bytes, which are inaccessible once the returned object has been destroyed.
 template <class Net>
 concept atomic_transport =
     memory_transport<Net> && requires(Net& net, remote_region region, std::size_t offset, std::uint64_t value,
@@ -342,9 +343,9 @@ concept multicast_transport =
 
 /// *Communicator*: a transport for the calls of a communicator.
 ///
-/// * `core()`: its `endpoint`, in the folder of this name, which has everything that does not depend on how
-///   messages travel: call numbers, waiting of blocking and parking of nonblocking calls, failures, names,
-///   the device and the group's origin.
+/// * `core()`: its `endpoint` (transport/endpoint/), which has everything that does not depend on how
+///   messages travel: call numbers, waits of blocking calls, parking of nonblocking ones, failures, names,
+///   the device, and how the group was started.
 /// * `plan(ranks, settings)`: what a rank needs to join a group of `ranks` ranks; static.
 /// * `Net{joined}`: this rank's part, once the group has been joined with that plan. `Net{group, settings}`,
 ///   for any bootstrap::group, does both; collective.
@@ -364,13 +365,13 @@ concept communicator_transport =
 /// * `atomics_by_device`: whether the device executes atomic operations. Then a rank's operations on its own
 ///   memory also go through the device, and writes by peers become visible without the transport's help.
 /// * `one_sided_port()`: the device port whose keys name exposed memory, if they are device keys. Otherwise:
-/// * `expect(from)`: is called while memory is polled for a write of rank `from` (-1: any).
+/// * `expect(from)`: called while memory is polled for a write of rank `from` (-1: any).
 /// * `keeps_order(to)`: whether a rank that polls its memory sees puts to it in the order in which they were
 ///   started; if not, a window makes them visible before it notifies.
 /// * `make_visible(peer, now)`: completes when all puts to that rank are visible there to every rank, and
 ///   their sources may be reused.
 ///
-/// `lend(memory).beyond_calls()`: not tied to a call; an exception that ends it does not fail a call.
+/// `lend(memory).beyond_calls()`: not tied to a call; an exception that destroys it does not fail a call.
 template <class Net>
 concept window_transport = communicator_transport<Net> && atomic_transport<Net> &&
                            requires(Net& net, int from, call_id now, std::span<const std::byte> source) {
@@ -384,7 +385,7 @@ concept window_transport = communicator_transport<Net> && atomic_transport<Net> 
 
 /// *Registering*: memory operations need memory registered with the device, and registrations are cached.
 /// `registrations()`: the cache. `forget(memory)`: drops the registrations of memory that is returned to the
-/// device; precondition: it is not in use. `expose(memory).beyond_calls()`: as for windows.
+/// device; precondition: the memory is not in use. `expose(memory).beyond_calls()`: as for windows.
 template <class Net>
 concept registering_transport = memory_transport<Net> && requires(Net& net, std::span<std::byte> memory) {
   { net.expose(memory).beyond_calls() } -> registered_memory;

@@ -56,9 +56,9 @@ class hybrid_parts final : private endpoint_user {
 };
 
 /// A rank has reliable connections to at most `Limit` peers, chosen by `Choice`, and reaches the others by
-/// reliable datagrams; the ranks of its place it reaches by connections over `soft0`, where these have a
-/// lane. All operations work for all peers, and algorithms see no difference. All atomic operations use
-/// datagrams, so that they are atomic with respect to each other.
+/// reliable datagrams. It reaches the ranks of its place by connections over `soft0`, if these have a lane.
+/// All operations work for all peers, and algorithms see no difference. All atomic operations use datagrams,
+/// so that they are atomic with respect to each other.
 /// Cost: as `rc` for peers with a connection, as `ud_rdma` for the rest; `Limit` queue pairs and mailboxes
 /// per rank, independent of the number of ranks. If `Choice` is `nearest` or `asked`, `Limit` is P5's k, the
 /// number of pairwise exchange steps that use connections on every rank; this takes one more connection if
@@ -76,7 +76,7 @@ class hybrid final : public assembled<hybrid_parts> {
   template <bootstrap::group Group>
   hybrid(Group& group, const config& settings)
       : hybrid(transport::join(endpoint::view_of(group, settings), plan(endpoint::ranks(group), settings))) {}
-  /// Over a group that has joined.
+  /// Over a group that has been joined.
   explicit hybrid(joined_group&& group) : seen_by_algorithms(std::move(group), Limit, Choice) {}
   [[nodiscard]] static joining_plan plan(int ranks, const config& settings) {
     return hybrid_parts::plan(ranks, settings, Limit, Choice);

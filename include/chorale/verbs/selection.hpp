@@ -26,11 +26,12 @@ struct device_choice {
 /// Applies the rules of `config`: the named device if set (of several names, the one at `local_rank` modulo
 /// their count). Otherwise the best usable rdma-core device: InfiniBand, then RoCE with a routable address
 /// (RoCE v2 that is not link-local), then other RoCE; among these the fastest port. The first such device
-/// says which fabric is used, as far as addresses tell; of the equally fast ones of that fabric, one of the
-/// NUMA node to which the calling thread is bound. Several that are left local ranks take in turn. RoCE of
-/// addresses that are not routed takes no turns. A device is skipped with a remark if it lacks a feature that
-/// transports need, if its port is not active, or if it does not match the settings. If none is left, the
-/// software device. Port number, GID index, partition key and MTU are checked against the device.
+/// determines the fabric, as far as addresses tell. Of the equally fast devices on that fabric, those on the
+/// NUMA node to which the calling thread is bound are preferred, and local ranks take turns among these. RoCE
+/// devices without a routable address take no part in such turns. A device is skipped with a remark if it
+/// lacks a feature that transports need, if its port is not active, or if it does not match the settings. If
+/// none is left, the software device is chosen. Port number, GID index, partition key and MTU are checked
+/// against the device.
 /// @throws error errc::no_device, errc::unsupported or errc::invalid_argument, naming the setting, what the
 /// device offers and the remedy; a system error if a named device cannot be opened.
 device_choice choose(const config& settings, std::span<const driver* const> from = drivers(),

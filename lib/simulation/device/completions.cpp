@@ -12,7 +12,7 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// A polling loop that gives way between looks makes at most this many in vain at one instant.
+/// A polling loop that gives way makes at most this many unsuccessful polls at one instant.
 constexpr int looks_at_once = 8;
 
 /// Once the program has polled a completion, the queue entries that it kept are free.
@@ -25,7 +25,7 @@ void set_free(hca& nic, const completion& c) noexcept {
     --qp->receives.unpolled;
 }
 
-/// A program that polls without giving way must not stop the time of the others.
+/// Gives way for a program that polls without doing so: otherwise virtual time would stand still.
 void look_in_vain(context& c) {
   scheduler& time = c.nic->owner().time();
   if (time.now() != c.last_look) c.empty_looks = 0;

@@ -22,18 +22,18 @@
 
 namespace chorale::simulation::device {
 
-/// The adapters of a simulation, one a host, and what they share. While it lives, the thread that made it has
-/// no other device than sim0, the adapter of the host on which the running fiber is. Rank r is on host r /
+/// The adapters of a simulation, one for each host, and what they share. While it lives, the only device of
+/// the thread that made it is sim0, the adapter of the running fiber's host. Rank r is on host r /
 /// ranks_per_host; a fiber without a rank is on host 0.
 class fabric {
  public:
   /// A rank may get this far ahead of others when it posts or polls: it may miss what arrived within that
-  /// time until its next look, and its receives may be available too early by as much. Switching fibers at
+  /// time until its next poll, and its receives may be available too early by as much. Switching fibers at
   /// each call would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
   /// All arguments must outlive the fabric. `written` is told what adapters write; `copies` is for software
-  /// adapters. Hosts and ranks of a host are at least 1. @throws error errc::invalid_argument if there are
+  /// adapters. `hosts` and `ranks_per_host` are at least 1. @throws error errc::invalid_argument if there are
   /// more hosts than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
          written_memory* written = nullptr, software_copies copies = {});

@@ -19,7 +19,7 @@ struct group_name {
   friend auto operator<=>(const group_name&, const group_name&) = default;
 };
 
-/// The members of all groups. The table also plays the subnet manager: attaching creates a group.
+/// The members of all groups. The table also acts as subnet manager: attaching creates a group.
 class group_table {
  public:
   /// The queue pairs of one adapter, in the order of attaching.

@@ -37,7 +37,7 @@ struct context : ibv_context {
   } in_use;
   ring<ibv_async_event> events;
   wait_list waiting;    ///< fibers that wait for an event
-  int empty_looks = 0;  ///< polls of completion queues in vain since `last_look`
+  int empty_looks = 0;  ///< unsuccessful polls of completion queues at `last_look`
   instant last_look{};
 
   static context& of(ibv_context* c) noexcept { return static_cast<context&>(*c); }

@@ -36,7 +36,7 @@ void copy_data(const ibv_send_wr& wr, send_request& r) {
   }
 }
 
-/// The rank that is to get a request.
+/// The rank to which a request goes.
 int peer_of(const queue_pair& qp, const ibv_send_wr& wr) noexcept {
   if (qp.connected()) return rank_behind(qp.path.target, qp.attributes.dest_qp_num);
   const auto* const way = static_cast<const address_handle*>(wr.wr.ud.ah);

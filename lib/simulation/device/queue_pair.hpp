@@ -49,7 +49,7 @@ struct requester {
   [[nodiscard]] std::uint64_t first() const noexcept { return posted - queue.size() + 1; }
 };
 
-/// Bytes of an RDMA write that its requester takes to be placed.
+/// Bytes of an RDMA write that are not in memory, although the requester may have its completion.
 struct late_part {
   std::uint64_t address;
   std::uint32_t key;

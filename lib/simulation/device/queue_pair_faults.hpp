@@ -14,7 +14,7 @@ void flush_sends(queue_pair& qp);
 void flush_receives(queue_pair& qp);
 /// One of the queue pair's own requests has failed: to ERR (unreliable ones: the send queue to SQE).
 void fail_requester(queue_pair& qp);
-/// A peer's request or an own receive was invalid: to ERR.
+/// A peer's request, or a receive of this queue pair, was invalid: to ERR.
 void fail_responder(queue_pair& qp, ibv_event_type event);
 /// A completion queue has overrun: all queue pairs that use it fail.
 void fail_overrun(hca& nic, std::uint32_t completion_queue);

@@ -96,7 +96,7 @@ void reset_all(hca& nic, int rank) noexcept {
 int modify_qp(ibv_qp* base, ibv_qp_attr* a, int mask) noexcept {
   auto& qp = static_cast<queue_pair&>(*base);
   qp.nic->owner().time().settle();
-  // As of an adapter whose driver has given it up.
+  // Like an adapter that its driver has abandoned.
   if (qp.nic->failed && (mask & IBV_QP_STATE) != 0 && a->qp_state != IBV_QPS_RESET &&
       a->qp_state != IBV_QPS_ERR)
     return EIO;

@@ -18,7 +18,7 @@ struct reach {
 };
 
 /// Keys of regions. A key has the region's index in the upper half, and in the lower half a number that this
-/// index has not had for long, so that stale and wrong keys are detected. A region's two keys differ.
+/// index has not had recently, so that stale and wrong keys are detected. A region's two keys differ.
 class region_table {
  public:
   /// Fills the keys. False if no index is left. @throws std::bad_alloc.

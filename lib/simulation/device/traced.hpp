@@ -29,11 +29,11 @@ struct traced {
 
 /// Ends a stage at `until`, or at its begin if that is later.
 void note_stage(scheduler& time, traced& of, activity what, std::uint64_t bytes, instant until) noexcept;
-/// A message is now at its target, which may be waiting for it; `when` it was at the adapter.
+/// A message is now at its target, which may be waiting for it; `when`: its arrival at the adapter.
 void note_delivery(scheduler& time, traced& of, std::uint64_t bytes, const arrival& when) noexcept;
 /// The answer begins: from now on `of` describes the answer, which leaves at `leaves`, possibly before now.
 void note_answer(scheduler& time, traced& of, std::uint64_t bytes, instant leaves) noexcept;
-/// An answer is now back at the requester; `when` it was at the adapter.
+/// An answer is now back at the requester; `when`: its arrival at the adapter.
 void note_answered(scheduler& time, traced& of, std::uint64_t bytes, const arrival& when) noexcept;
 
 }  // namespace chorale::simulation::device

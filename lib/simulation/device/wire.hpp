@@ -23,7 +23,7 @@ class wire {
   /// The first `hosts` of a valid machine (`validate`).
   wire(const machine& on, int hosts);
 
-  /// When a message leaves that the adapter of a host gets at `now`.
+  /// When a message that the adapter of a host gets at `now` leaves.
   departure send(int host, const outgoing& what, instant now);
   /// The same for the next burst of a message whose last burst left as `before` and arrives as `there`.
   departure send_next(int host, const outgoing& what, const departure& before, const arrival& there);
@@ -61,7 +61,7 @@ class wire {
   network network_;
   std::vector<adapter> adapters_;
   ibv_mtu mtu_;
-  duration hindsight_;  ///< a message is asked for at most this long after its time
+  duration hindsight_;  ///< calls concern times at most this long before the present
 };
 
 }  // namespace chorale::simulation::device

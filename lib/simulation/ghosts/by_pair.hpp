@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A hash table keyed by pairs of ranks: millions of entries, few of all possible pairs.
+// A hash table keyed by pairs of ranks: millions of entries, but a small part of all pairs.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@
 
 namespace chorale::simulation::ghosts {
 
-/// A `T` for each pair of ranks that was looked up; its address is stable. A look-up mostly touches one cache
-/// line, where std::unordered_map touches three.
+/// A `T` for each pair of ranks that was looked up; its address is stable. A look-up usually touches one
+/// cache line, where std::unordered_map touches three.
 template <class T>
 class by_pair {
  public:

@@ -17,8 +17,8 @@ namespace chorale::simulation::ghosts {
 struct connection;
 struct lane;
 
-/// A message from the doorbell to its completion; a mailbox message until its receiver has given it back.
-/// There are millions.
+/// A message, from the doorbell to its completion or, in a mailbox, until its receiver has released it.
+/// A large run has millions.
 struct flight {
   enum class kind : std::uint8_t { signal, message, notification, put, notified_put, get };
 

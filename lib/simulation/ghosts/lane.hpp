@@ -13,14 +13,14 @@ namespace chorale::simulation::ghosts {
 
 /// The state of one direction between two ranks, as both ranks know it. Counts start at 0 with the run.
 struct lane {
-  instant departed;                ///< when the last message has left: none leaves earlier
-  instant placed;                  ///< when the last message was in memory: none overtakes it
+  instant departed;                ///< when the last message left; the next leaves no earlier
+  instant placed;                  ///< when the last message was in memory; the next does not overtake it
   flight_list behind;              ///< messages that wait behind a long one that is still leaving
-  flight_list messages;            ///< arrived, and not given back
+  flight_list messages;            ///< arrived and not yet released
   const flight* unseen = nullptr;  ///< the first of `messages` that was not received; null: none
   std::uint64_t signal = 0;        ///< the last signalled call and phase
   std::uint32_t sent = 0;          ///< messages sent
-  std::uint32_t freed = 0;         ///< messages that the receiver has given back
+  std::uint32_t freed = 0;         ///< messages that the receiver has released
   std::uint32_t acknowledged = 0;  ///< those of `freed` that the receiver has reported to the sender
   std::uint32_t known = 0;         ///< those of `freed` that the sender knows of
   std::uint32_t notices = 0;       ///< arrived, and not yet waited for
@@ -38,7 +38,7 @@ struct connection {
   std::uint32_t high = 0;
   std::uint32_t low_queue_pair = 0;
   std::uint32_t high_queue_pair = 0;
-  bool is_near = false;  ///< within a host, without its adapter
+  bool is_near = false;  ///< within a host, bypassing its adapter
 };
 
 inline int flight::from() const noexcept {

@@ -30,7 +30,7 @@ void passages::send(flight& one, instant rung) {
   ++messages_;
   if (one.on->is_near) return cross(one, rung);
   one.leaves.first = rung;
-  // At once if no event comes before.
+  // At once if no event precedes it.
   if (queue_.empty() || queue_.first() > rung) return leave(one);
   at<&passages::leave>(rung, one);
 }

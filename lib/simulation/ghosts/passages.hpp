@@ -15,9 +15,9 @@
 
 namespace chorale::simulation::ghosts {
 
-/// All adapters and the network between them, and the caches of hosts. A message asks for each part of its
+/// All adapters and the network between them, and the caches of hosts. A message reserves each part of its
 /// path when it gets there, so that messages are served in the same order as in sim0. There are two
-/// exceptions: reception is asked for as soon as the message has left, acknowledgements as soon as it is in
+/// exceptions: reception is reserved as soon as the message has left, its acknowledgement as soon as it is in
 /// memory.
 class passages {
  public:
@@ -32,9 +32,9 @@ class passages {
   passages& operator=(const passages&) = delete;
 
   [[nodiscard]] flight& begin() { return flights_.take(); }
-  /// The receiver no longer needs the message, which it had kept.
+  /// The receiver releases a message that it had kept.
   void end(flight& one) noexcept { flights_.give_back(one); }
-  /// The doorbell rings.
+  /// Sends a message whose doorbell rings at `rung`.
   void send(flight& one, instant rung);
   /// Sets the time; no later call sends before it.
   void advance(instant now) noexcept { now_ = now; }
@@ -49,7 +49,7 @@ class passages {
   [[nodiscard]] bool is_long(const flight& one) const noexcept {
     return one.what != flight::kind::get && one.bytes > costs_.burst;
   }
-  /// From core to core.
+  /// Carries a message from core to core, without an adapter.
   void cross(flight& one, instant copied);
   void show(flight& one);
   void leave(flight& one);

@@ -33,7 +33,7 @@ void require_same(const flight& theirs, const call_id& now, int from, int to) {
               {from, to});
 }
 
-/// Of calls and their phases, in order.
+/// Ascends with the calls, and with the phases of a call.
 std::uint64_t signal_value(call_id now) noexcept {
   return now.number * call_id::most_phases + static_cast<unsigned>(now.phase());
 }

@@ -16,7 +16,7 @@ struct standstill {
   bool settles = false;  ///< as in `world::may_act`
 };
 
-/// The awaitable: `attempt()` is called when everything has happened that the rank must know of, and again in
+/// The awaitable: `attempt()` is called when everything that the rank must know of has happened, and again in
 /// each later turn that the world gives the rank, until it returns true. Then `result()` is called once.
 template <class Attempt, class Result>
 class [[nodiscard]] waiting {

@@ -198,7 +198,7 @@ void world::tell(int rank, const lane& of, duration notice) {
   auto& waits = at(rank);
   if (waits.awaited != &of) return;
   waits.awaited = nullptr;
-  // The rank polls: it has looked once, and sees the arrival in a later look.
+  // The rank's first poll has found nothing; a later one sees the arrival.
   const auto look = std::max(machine_.host.look, least_look);
   waits.now += look;
   const auto waited = std::max(time_ + notice - waits.now, duration::zero());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ranks without payloads, and which of them continues when.
+// Ranks without payloads, and the order in which they continue.
 #pragma once
 
 #include <cstddef>
@@ -40,8 +40,8 @@ class world final : private time_source {
   ~world();
 
   /// Runs `program(transport)` on each rank until all have ended, as one call. It may be called repeatedly;
-  /// each rank begins when it has ended the call before. @throws what a program throws; error errc::deadline,
-  /// if no rank can go on, that says how many ranks wait and names the first of them.
+  /// each rank begins when it has ended its previous call. @throws what a program throws; error
+  /// errc::deadline, if no rank can continue, that says how many ranks wait and names the first of them.
   void run(const std::function<task<>(transport&)>& program);
   /// Advances all ranks to the time of the last one, so that they begin the next call at once.
   void gather();
@@ -86,9 +86,9 @@ class world final : private time_source {
     void (*act)(void* self) = nullptr;
     void* self = nullptr;
   };
-  /// Whether everything has happened that the rank must know of when it looks at its memory: everything up to
-  /// its last post or wait, since later work does not make it look. With `settles`, as in polling a
-  /// completion queue, everything earlier than the rank's own time. If not, `then` is called later.
+  /// Whether everything that the rank must know of when it polls its memory has happened: everything up to
+  /// its last post or wait, since work does not poll. With `settles`, as in polling a completion queue,
+  /// everything before the rank's own time. If false, `then` is called later.
   [[nodiscard]] bool may_act(int rank, turn then, bool settles);
   /// The rank continues when it sees an arrival over that lane. @returns false.
   bool waits_for(int rank, const lane& of);
@@ -136,7 +136,7 @@ class world final : private time_source {
   agenda queue_;
   passages passages_;
   std::vector<std::uint32_t> queue_pairs_;  // of adapters, created so far on each host
-  std::vector<instant> memory_;             // when the memory of each host has done what is asked for
+  std::vector<instant> memory_;             // when the memory of each host has served all requests so far
   std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
   std::vector<std::byte> zeroes_;

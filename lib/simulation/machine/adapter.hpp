@@ -80,8 +80,8 @@ class adapter {
   occupancy to_memory_;  // its incoming direction, if the bus is full duplex
 };
 
-/// The processor's time to register `bytes` and to deregister them. The address does not count: it would
-/// differ from run to run.
+/// The processor's time to register `bytes` and to deregister them. It does not depend on the address, which
+/// differs from run to run.
 [[nodiscard]] duration time_to_register(const registration_costs& costs, std::uint64_t bytes) noexcept;
 [[nodiscard]] duration time_to_deregister(const registration_costs& costs, std::uint64_t bytes) noexcept;
 

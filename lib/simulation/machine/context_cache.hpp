@@ -9,7 +9,8 @@
 namespace chorale::simulation {
 
 /// A set-associative cache with sets of four contexts and LRU replacement. A queue pair's set is a hash of
-/// its number, so a cache that is nearly full misses a little, and one that is too small more and more.
+/// its number, so a nearly full cache already has a few misses, and their rate grows with further queue
+/// pairs.
 class context_cache {
  public:
   /// Room for `count` contexts; 0: unlimited.

@@ -16,7 +16,7 @@
 namespace chorale::simulation {
 
 /// Reads the members of an object. All functions throw `json_fault` if a member is missing or has the wrong
-/// type or value. A quantity is an object of its value under its unit, and its source:
+/// type or value. A quantity is an object with two members, its value under its unit, and its source:
 /// `{"us": 1.52, "from": "[P2] section 6.2"}`. Each is added to the sources of the file.
 class json_section {
  public:
@@ -66,7 +66,7 @@ class json_section {
   };
 
   const json& member(std::string_view key);
-  /// The member, which has to be of a type.
+  /// The member, whose type must satisfy `is_right`; errors call that type `wanted`.
   const json& member(std::string_view key, bool (json::*is_right)() const noexcept, const char* wanted);
   amount quantity(std::string_view key, std::span<const unit> units);
   std::int64_t whole_amount(std::string_view key, unit of, std::int64_t least, std::int64_t most);

@@ -13,7 +13,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// No value of a machine is in as many others.
+/// The deepest nesting of values that is accepted; no machine file comes near it.
 constexpr int deepest = 64;
 
 /// Gives the parser the text, and counts the lines that it has begun.
@@ -37,7 +37,8 @@ struct counting {
   char& last;
 };
 
-/// Counts the values of `all` in the order of the text until it has come to `value`. True if that is there.
+/// Adds to `values` the values of `all` that precede `value` in the text. @returns whether `value` is in
+/// `all`.
 bool count_until(const json& all, const json* value, std::size_t& values) {
   if (&all == value) return true;
   ++values;

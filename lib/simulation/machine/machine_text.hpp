@@ -24,7 +24,7 @@ struct json_fault {
 
 class machine_text {
  public:
-  /// Throws `json_fault` if the text is no JSON, or if an object has a key twice.
+  /// Throws `json_fault` if the text is not JSON, or if an object has a key twice.
   explicit machine_text(std::string_view text);
 
   [[nodiscard]] const json& root() const noexcept { return root_; }

@@ -15,7 +15,7 @@
 namespace chorale::simulation {
 namespace {
 
-/// Hundreds of times the size of the shipped files.
+/// In bytes: more than a thousand times the size of a shipped file.
 constexpr std::size_t largest_file = std::size_t{16} << 20;
 
 std::string text_of(const std::string& file) {

@@ -41,13 +41,13 @@ struct arrival {
 /// All links and switches of a machine: a state machine without a clock. The sender of a message asks once,
 /// when the message leaves; the message then occupies the links of its route for the times in which it will
 /// pass. Each link carries one message at a time, in the order in which they would reach it, and messages of
-/// the same two hosts never overtake each other. Messages wait in the switch before an occupied link; the
-/// buffers of switches are unlimited, which is not so in real ones. A long message occupies a link for its
-/// whole length: a caller that wants several senders to share a link as packets do asks for one part at a
-/// time, when the part leaves.
+/// the same two hosts never overtake each other. Messages wait in the switch before an occupied link; unlike
+/// in real switches, buffers are unlimited. A long message occupies a link for its whole length: a caller
+/// that wants several senders to share a link as packets do asks for one part at a time, when the part
+/// leaves.
 ///
-/// The times are exact if messages are asked for in the order in which they leave. A message that is asked
-/// for too late goes behind the messages before which it does not fit.
+/// The times are exact if callers ask in the order in which messages leave. A message for which the caller
+/// asks too late passes a link after the messages before which it does not fit.
 class network {
  public:
   /// The network between `hosts` hosts. `costs` are valid (`validate`).
@@ -60,8 +60,8 @@ class network {
   /// carries it once. `group` selects among equally short routes.
   std::vector<arrival> multicast(const message& what, std::span<const host_number> to, std::uint32_t group);
 
-  /// No message will leave before `now` any more. If this is called from time to time, memory is proportional
-  /// to the number of messages under way.
+  /// No later call concerns a message that leaves before `now`. Regular calls keep memory proportional to the
+  /// number of messages under way.
   void forget(instant now);
 
   [[nodiscard]] std::uint32_t hosts() const noexcept { return hosts_; }
@@ -104,7 +104,7 @@ class network {
   std::vector<link_state> links_;
   flow_ends flows_;  // when the flow between two hosts stops using its last link
   instant now_{};
-  route way_;  // of the current message; kept for its memory
+  route way_;  // of the current message; a member so that its memory is reused
 };
 
 }  // namespace chorale::simulation

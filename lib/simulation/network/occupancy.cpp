@@ -57,7 +57,7 @@ instant occupancy::take_between(instant from, duration length) {
 
 void occupancy::forget_earlier(instant before) {
   while (forgotten_ < earlier_.size() && earlier_[forgotten_].end <= before) ++forgotten_;
-  // Moving the rest at each call would dominate the time where many messages wait.
+  // Moving the rest at each call would dominate the run time when many messages wait.
   if (2 * forgotten_ >= earlier_.size()) {
     earlier_.erase(earlier_.begin(), earlier_.begin() + static_cast<std::ptrdiff_t>(forgotten_));
     forgotten_ = 0;

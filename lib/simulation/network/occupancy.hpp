@@ -10,10 +10,10 @@
 namespace chorale::simulation {
 
 /// The busy times of a resource, now and later. A message asks once, before it arrives, and takes the first
-/// time into which it fits as a whole: a message that arrives sooner is served sooner, even if it asks later.
+/// gap into which it fits as a whole: a message that arrives sooner is served sooner, even if it asks later.
 class occupancy {
  public:
-  /// Occupies the resource for `length`, not before `from`; returns the begin.
+  /// Occupies the resource for `length`, not before `from`; returns when it begins.
   instant take(instant from, duration length);
 
   /// No later call concerns times before `before`.
@@ -46,7 +46,7 @@ class occupancy {
     earliest_end_ = forgotten_ < earlier_.size() ? earlier_[forgotten_].end : instant::max();
   }
 
-  // Ascending and disjoint. The last interval, mostly the only one, is `last_`: in a vector it would cost
+  // Ascending and disjoint. The last interval, usually the only one, is `last_`: in a vector it would cost
   // each message one more cache miss.
   std::vector<interval> earlier_;
   std::size_t forgotten_ = 0;              // the number of removed intervals at its beginning

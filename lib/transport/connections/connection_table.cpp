@@ -52,7 +52,7 @@ struct connection_table::pairing {
   }
   struct {
     std::uint64_t before = 0;    ///< `connection_port::used` at opening
-    std::uint64_t activity = 0;  ///< at the last look
+    std::uint64_t activity = 0;  ///< at the last check
     std::uint64_t last = 0;      ///< when `activity` last changed, in units of `uses_`
   } use{};
 };
@@ -105,8 +105,8 @@ void connection_table::ask_to_connect(pairing& p, time_point now) {
 
 void connection_table::on_connect(int peer, const connect_request& m, time_point now) {
   pairing& p = known(peer);
-  // The peer is one generation ahead: it has agreed to close this connection, though its answer is not here
-  // yet.
+  // The peer is one generation ahead: it has agreed to close this connection, though its answer has not
+  // arrived yet.
   if (m.generation == p.generation + 1 && p.closing) close(p);
   if (m.generation != p.generation) return;
   if (!p.is_open) {
@@ -193,7 +193,7 @@ bool connection_table::make_room(std::size_t wanted, time_point now) {
   }
   std::sort(idle.begin(), idle.end(),
             [](const pairing* a, const pairing* b) { return a->use.last < b->use.last; });
-  // Includes connections being drained: the next look finds them ready to be asked.
+  // Includes connections being drained: the next check finds them ready to be asked.
   for (std::size_t i = 0; i < std::min(wanted, idle.size()); ++i) ask_to_close(*idle[i], now);
   return may_come || !idle.empty();
 }

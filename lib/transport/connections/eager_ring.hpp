@@ -14,8 +14,9 @@ namespace chorale::transport {
 
 /// Replaces the receive queue: the inbox of each connection has as many blocks as the peer has credits, and
 /// message number n of the peer, header and payload, is written into block n modulo their number. The counter
-/// in its trailer shows its arrival; it stays until it is released. Layout: `mailbox_layout`. Source: Liu,
-/// Wu, Kini, Wyckoff, Panda: High performance RDMA-based MPI implementation over InfiniBand, ICS 2003.
+/// in its trailer shows its arrival; the message stays there until it is released. Layout: `mailbox_layout`.
+/// Source: Liu, Wu, Kini, Wyckoff, Panda: High performance RDMA-based MPI implementation over InfiniBand, ICS
+/// 2003.
 class eager_ring {
  public:
   /// For messages of at most `message_bytes`, including their headers.
@@ -31,7 +32,7 @@ class eager_ring {
   /// for a request.
   void write(connections& links, connection& to, std::uint64_t number, std::byte* place, std::size_t bytes,
              std::uint32_t lkey) const;
-  /// Message `number` in that inbox is complete.
+  /// Marks message `number` in that inbox as complete, so that `find` sees it.
   void show(std::byte* inbox, std::uint64_t number) const noexcept;
 
   struct message {

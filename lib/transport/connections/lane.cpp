@@ -20,7 +20,7 @@ std::size_t slab_bytes(std::size_t inbox, int ranks) {
   return inbox * (8 * inbox <= 2U << 20 ? 8U : static_cast<unsigned>(std::clamp(ranks - 1, 1, 8)));
 }
 
-/// Settings are the same on all ranks, so that this rank alone cannot make its messages shorter.
+/// Settings are the same on all ranks, so that this rank cannot shorten its messages on its own.
 const device_port& require_messages(const device_port& port, std::size_t bytes) {
   if (port.largest_message() < bytes)
     throw error(

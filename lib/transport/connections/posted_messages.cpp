@@ -18,8 +18,8 @@ std::size_t eager_limit(const config& settings) noexcept {
                                                               : settings.send_receive_eager_bytes;
 }
 
-/// What `make` registers; nothing if the device does not take that memory, such as a mapped file, or no more
-/// of any.
+/// The registration that `make` returns; nothing if the device does not accept that memory, such as a mapped
+/// file, or no further memory.
 template <class Make>
 std::optional<exposure> registered_if_taken(const Make& make) {
   try {

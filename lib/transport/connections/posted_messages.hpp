@@ -103,7 +103,7 @@ class posted_messages {
   void advance_sends(int to, peer_messages& all);
   [[nodiscard]] bool send_blocks(int to, message<const std::byte>& m);
   [[nodiscard]] bool send_long(int to, peer_messages& all, message<const std::byte>& m);
-  /// The same for one of which one side has not registered its memory.
+  /// The same if one side has not registered its memory: sends the message in blocks.
   [[nodiscard]] bool copy_long(int to, peer_messages& all, message<const std::byte>& m);
   [[nodiscard]] bool write_long(int to, peer_messages& all, message<const std::byte>& m);
   void advance_receives(int from, peer_messages& all);
@@ -111,7 +111,7 @@ class posted_messages {
                                 message<std::byte>& m);
   [[nodiscard]] bool answer(int from, peer_messages& all, const send_receive_mailbox::unexpected& next,
                             message<std::byte>& m);
-  /// Takes what has come of a message whose sender has said that it comes in blocks.
+  /// Takes the blocks that have arrived of a message whose sender has announced blocks.
   void take_copies(int from, peer_messages& all, message<std::byte>& m);
   [[nodiscard]] bool take_placed(int from, peer_messages& all, message<std::byte>& m);
   void send_clear(connection& c, peer_messages& all, const clear_to_send& answer);

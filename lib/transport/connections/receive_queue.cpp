@@ -16,7 +16,7 @@ bool shares_receives(const verbs::device& device) noexcept {
   return device.attributes().max_srq > 0 && device.attributes().max_srq_wr > 0;
 }
 
-/// Receives for one connection of all that the rank may have.
+/// The share of one connection in the receives of the rank.
 std::uint32_t part_of_each(const receive_queue::options& o) noexcept {
   const auto peers = static_cast<std::uint32_t>(std::max(1, o.ranks - 1));
   return std::max((o.receives + peers - 1) / peers, fewest_of_a_pair);
@@ -71,7 +71,7 @@ void receive_queue::close(int peer) noexcept {
 void receive_queue::post_elsewhere(std::uint64_t peer, ibv_recv_wr& request) {
   // Posts again, to throw the error with its reason.
   if (pairs_.empty()) return queue_.post_recv(request);
-  // `open` posts all receives of a connection that is closed now.
+  // A closed connection has no pair: `open` posts all its receives.
   if (verbs::queue_pair* const pair = pairs_[peer]) pair->post_recv(request);
 }
 

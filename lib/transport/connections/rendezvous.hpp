@@ -19,8 +19,8 @@ struct clear_to_send {
 static_assert(sizeof(clear_to_send) == 24 && detail::sendable<clear_to_send>);
 
 /// The sender's side of consecutive rendezvous with one peer: request, answer, data, end; or, if one side
-/// cannot register its memory: request, answer, a word that the data comes in blocks, these. Sans-I/O:
-/// messages in, states out. Source: the rendezvous of P4 section 3.3.
+/// cannot register its memory: request, answer, announcement of blocks, blocks. Sans-I/O: messages in, states
+/// out. Source: the rendezvous of P4 section 3.3.
 class rendezvous_sender {
  public:
   enum class state {

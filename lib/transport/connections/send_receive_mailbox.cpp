@@ -23,8 +23,8 @@ constexpr std::uint32_t other_receives = 6;
 /// A cache line or two, as in message passing libraries.
 constexpr std::uint32_t inline_wanted = 128;
 
-/// Payload of a block: large enough for every message that is not long, or such a message takes several
-/// blocks.
+/// Payload of a block: enough for every message that is not long, if blocks are large enough; otherwise such
+/// a message takes several blocks.
 std::size_t payload_bytes(const config& settings) noexcept {
   const std::size_t room = settings.send_receive_block_bytes - sizeof(send_receive_mailbox::message_header);
   return settings.send_receive_long == long_send_policy::copy

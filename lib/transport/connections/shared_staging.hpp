@@ -48,7 +48,7 @@ class shared_staging {
   shared_staging(connections& links, lane& by, std::size_t bytes, std::size_t places)
       : links_(&links), by_(&by), bytes_(bytes), places_(places) {}
 
-  /// The place on this lane, of the places with the same payload from `first` on; null if none is.
+  /// The place on this lane among the places with the same payload, from `first` on; null if there is none.
   [[nodiscard]] shared_place* find(shared_place* first) const noexcept {
     while (first != nullptr && first->by_ != by_) first = first->next_;
     return first;

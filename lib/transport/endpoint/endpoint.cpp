@@ -71,7 +71,8 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
 
 endpoint::~endpoint() {
   channel_.stop_service();
-  // Otherwise its transport could not be constructed completely.
+  // Otherwise the endpoint is destroyed because its transport could not be constructed, and `start_` tells
+  // the others.
   if (inquiry_.has_left() || failures_.is_poisoned()) start_.dismiss();
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a leaving rank tells.
+// Which ranks a leaving rank tells.
 #pragma once
 
 #include <bit>
@@ -8,9 +8,8 @@
 namespace chorale::transport {
 
 /// In a small group a leaving rank tells all others. In a larger one it tells the ranks of its host, those
-/// with which it has exchanged anything, and its keepers: so the number of farewells of all ranks grows by
-/// n log n, not by n squared. A rank that waits for one which it has never heard asks the keepers of that
-/// one.
+/// with which it has exchanged anything, and its keepers: the number of farewells of all ranks thus grows as
+/// n log n, not as n squared. A rank that waits for a peer that it has never heard asks that peer's keepers.
 class farewell_audience {
  public:
   /// Size of the largest group in which each rank tells all others.
@@ -19,7 +18,7 @@ class farewell_audience {
   farewell_audience(int rank, int size) noexcept : rank_(rank), size_(size) {}
 
   [[nodiscard]] static constexpr bool is_everyone(int size) noexcept { return size <= small_group; }
-  /// Whether `peer` hears of it, even if the two have nothing to do with each other.
+  /// Whether `peer` is told in any case, even if the two ranks have never communicated.
   [[nodiscard]] bool includes(int peer) const noexcept {
     return is_everyone(size_) || std::has_single_bit(steps(rank_, peer)) ||
            std::has_single_bit(steps(peer, rank_));
@@ -29,7 +28,7 @@ class farewell_audience {
     std::vector<int> all;
     for (int step = 1; step < size_; step *= 2) {
       all.push_back((rank_ + step) % size_);
-      // Some are as far away by a power of two the other way.
+      // Some of these ranks are a power of two away in the other direction, too.
       const int before = (rank_ + size_ - step) % size_;
       if (!std::has_single_bit(steps(rank_, before))) all.push_back(before);
     }

@@ -18,8 +18,8 @@
 namespace chorale::transport {
 
 /// The ranks of a group, their hosts, and their shared numbers. Built from one card per rank; time and memory
-/// grow linearly: 4 bytes and a bit per rank, 4 more where the ranks of a place are not neighbours, plus a
-/// record per host and place. Not thread-safe.
+/// grow linearly: 4 bytes and one bit per rank, 4 more bytes where the ranks of a place are not neighbours,
+/// plus a record per host and place. Not thread-safe.
 class membership {
  public:
   /// `where`, `job`: as the functions of these names.
@@ -42,7 +42,7 @@ class membership {
   [[nodiscard]] std::uint32_t job() const noexcept { return job_; }
   /// True if on any host ranks outnumber the cores that they may use together.
   [[nodiscard]] bool is_oversubscribed() const noexcept { return oversubscribed_; }
-  /// Takes `zero_copy_from` from the devices of places instead.
+  /// Makes `zero_copy_from` return the value for the devices of places instead.
   void use_near_costs() noexcept { zero_copy_kib_.common = zero_copy_kib_.near; }
   /// The largest `rank_card::zero_copy_kib`, in bytes.
   [[nodiscard]] std::size_t zero_copy_from() const noexcept {
@@ -73,7 +73,7 @@ class membership {
     std::string name;
     int lowest = 0;  ///< its lowest rank
   };
-  /// What cards say of the ranks of a host.
+  /// Summary of the cards of a host's ranks.
   struct tally {
     int lowest = 0;
     int ranks = 0;
@@ -84,7 +84,7 @@ class membership {
     std::unordered_map<std::uint64_t, int> host_numbers{};   ///< by fingerprint
     std::unordered_map<std::uint64_t, int> place_numbers{};  ///< likewise
     std::vector<tally> hosts{};
-    std::vector<int> places{};  ///< of each rank whose card has come
+    std::vector<int> places{};  ///< of each rank whose card has arrived
   };
   [[nodiscard]] int host_number(int peer) const noexcept {
     return host_numbers_[static_cast<std::size_t>(layout_.of(peer))];

@@ -57,7 +57,7 @@ struct rank_card {
 };
 static_assert(detail::sendable<rank_card> && sizeof(rank_card) == 120);
 
-/// How the ranks of a place reach a rank that can open `soft0` beside its adapter.
+/// How the ranks of a place reach a rank that can open `soft0` in addition to its adapter.
 struct near_card {
   verbs::endpoint_address address{};
   std::uint32_t qp_number = 0;     ///< of its datagrams, which are sent there if all ranks are in one place

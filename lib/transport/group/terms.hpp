@@ -42,8 +42,8 @@ struct message_terms {
   std::uint64_t near = 0;  ///< `config::near`
 };
 
-/// The representation of numbers, as far as machines differ and type tags do not say it: 1 if big-endian, 2
-/// if char is signed, and 256 for each binary digit of a long double.
+/// The representation of numbers, as far as it differs between machines and type tags do not tell: 1 if
+/// big-endian, 2 if char is signed, and 256 for each binary digit of a long double.
 inline constexpr std::uint64_t numbers_here = (std::endian::native == std::endian::big ? 1 : 0) +
                                               (CHAR_MIN < 0 ? 2 : 0) +
                                               256 * std::numeric_limits<long double>::digits;
@@ -61,7 +61,8 @@ struct group_terms {
   std::uint32_t port_count = 1;
   std::uint64_t transport_hash = 0;    ///< of the whole text
   std::uint64_t composition_hash = 0;  ///< of the whole text
-  // The rest is for errors only, except for the host of soft0.
+  // The rest is for errors only, except `ports` and, if a soft0 port must reach all ranks, `host` and
+  // `user.is_closed`.
   host_identity host{};
   user_identity user{};
   std::uint64_t pid_namespace = 0;

@@ -254,7 +254,7 @@ void joining::take(bootstrap::cards all) {
         check_count(all);
         take_cards(all);
       });
-      // Those of a large group are long, and opening may take a while.
+      // Freed here: the cards of a large group are long, and opening may take a while.
       bootstrap::cards{}.swap(all);
       if (due_ == round::opening) open_port();
       return;
@@ -264,7 +264,7 @@ void joining::take(bootstrap::cards all) {
     case round::opening:
       if (obstacle_) std::rethrow_exception(obstacle_);
       check_count(all);
-      // All ranks see a refusal: then none is expected any more.
+      // All ranks see a refusal; then no rank is expected any more.
       group_->expected = std::none_of(all.begin(), all.end(), [](const auto& c) { return is_refusal(c); });
       check_refusals(all);
       for (int r = 0; r < size_; ++r) {
@@ -304,7 +304,7 @@ void joining::take_cards(const bootstrap::cards& all) {
   due_ = round::terms;
 }
 
-/// Of the ports that the layout has left.
+/// Checks the ports that are left once the layout is known. @throws error errc::unsupported
 void joining::require_reach() const {
   for (const device_port& here : group_->ports.all) {
     for (int peer = 0; peer < size_; ++peer) {
@@ -340,8 +340,8 @@ void joining::refuse_card(int peer, std::span<const std::byte> card) const {
 void joining::open_port() {
   attempt_alone([&] {
     group_->port->open(group_->members->numbers().qkey);
-    // A rank without memory can notify these ranks, most of which wait for it in most algorithms; the others
-    // ask these.
+    // Prepared, so that a rank without memory can still notify its keepers. In most algorithms most keepers
+    // wait for this rank; all other ranks ask the keepers.
     for (const int peer : farewell_audience{rank_, size_}.keepers()) group_->port->prepare(peer);
     std::string text(1, open_now);
     if (group_->members->names_its_host(rank_)) text += mine_->terms.host.text();

@@ -12,8 +12,8 @@
 
 namespace chorale::transport {
 
-/// `soft0`, opened by a rank beside its first device port until the layout, which is the same on all ranks,
-/// says which device carries what.
+/// `soft0`, which a rank opens in addition to its first device port until the layout, which is the same on
+/// all ranks, determines which device carries what.
 class near_access {
  public:
   /// Whether ranks of this group of `size` open it. The same on all ranks, unless their terms differ.
@@ -26,11 +26,12 @@ class near_access {
   [[nodiscard]] const device_port& port() const noexcept { return ports_.front(); }
   [[nodiscard]] near_card card(std::uint8_t zero_copy_kib) const;
   void add_peer(const near_card& theirs);
-  /// What a card says of the place with that number on this host: whoever cannot open `soft0` is alone in its
-  /// place.
+  /// The value of `rank_card::place` for the place with that number on this host. A rank that cannot open
+  /// `soft0` is alone in its place.
   [[nodiscard]] std::uint64_t place(std::uint64_t number) const;
-  /// Gives the group the ports that its layout needs. @throws error errc::no_device if others count on this
-  /// rank, which had opened `soft0` for the group of which this is a part.
+  /// Gives the group the ports that its layout needs. @throws error errc::no_device if this rank shares its
+  /// place with others, as decided when it joined the group of which this is a part, but cannot open `soft0`
+  /// again.
   void settle(joined_group& group);
 
  private:

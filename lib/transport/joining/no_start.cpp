@@ -45,7 +45,7 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
 }  // namespace
 
 void announce_no_start(datagram_port& port, const membership& members) noexcept {
-  // Made here, since memory may be what this rank lacks.
+  // Not allocated, since memory may be what this rank lacks.
   failure_notice why{};
   why.code = static_cast<int>(errc::bootstrap_failed);
   why.rank_count = 1;

@@ -45,7 +45,7 @@ void failure_detector::leave(int peer) noexcept {
     left_at_.emplace(peer, attended_);
     leaving_.push_back(peer);
   } catch (const std::bad_alloc&) {
-    // It counts as one that has left long ago.
+    // Without memory the peer counts as having left long ago.
   }
   // Its last question needs no answer, and the end of its process is not a failure.
   std::erase(suspects_, peer);

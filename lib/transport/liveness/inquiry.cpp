@@ -152,8 +152,8 @@ void inquiry::judge(int peer, const status_answer& theirs, call_id now) {
 void inquiry::mismatch(int peer, call_id now, std::uint32_t seen) {
   const std::uint64_t number = peer_calls::mismatched_call(now, seen);
   mismatch_query about{clock::now()};
-  // A mark in this rank's memory can say that the peer has left before its farewell is read, which lists its
-  // calls: only a peer whose farewell has been read says no more.
+  // A word in this rank's memory may show that the peer has left before its farewell, which lists its calls,
+  // is read: only once the farewell has been read will the peer say no more.
   const auto next = [&] {
     channel_->read();
     return about.next(clock::now(),
@@ -179,7 +179,7 @@ void inquiry::leave() {
 }
 
 // Each rank sends its farewell before it checks those of others: if two leave at once, one sees the other's.
-// If any two ranks differ, some neighbors do, so that few ranks report it, whatever the size of the group.
+// If any two ranks differ, some neighbours do, so that few ranks report it, whatever the size of the group.
 void inquiry::compare_farewells() const {
   const int rank = group_->rank();
   const int size = group_->size();

@@ -37,7 +37,8 @@ class mismatch_query {
  private:
   /// Time for a live rank to answer. It does so from inside its waits, whose naps last at most 1 ms, or by
   /// its service thread; but where ranks outnumber cores many times, it may wait long for a core. Without the
-  /// answer, an error cannot say what differs, nor is an incomplete message told from another one.
+  /// answer, an error cannot say what differs, and an incomplete message cannot be told from one of another
+  /// call.
   static constexpr auto answer_time = std::chrono::seconds{2};
 
   repeated_question question_;

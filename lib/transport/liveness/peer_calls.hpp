@@ -82,7 +82,7 @@ class peer_calls {
   const status_page* mine_;
   std::unordered_map<int, status_answer> answers_;  ///< the latest of each
   std::unordered_map<int, const farewell*> farewells_;
-  std::vector<std::unique_ptr<const farewell>> told_;  ///< what they point to: many ranks tell the same
+  std::vector<std::unique_ptr<const farewell>> told_;  ///< those that they point to; equal ones are kept once
   stray_message stray_;
   overdue_peer overdue_;
 };

@@ -29,7 +29,7 @@ watched_wait::steps watched_wait::next(time_point time, clock::duration waited, 
                                        bool stalls) noexcept {
   steps now;
   if (stalls) surveys_ = now.begins_survey = true;
-  // No reports for waits that only pass by.
+  // No reports about calls that are only advanced.
   now.surveys = surveys_ && how != attention::passes;
   now.probes = time >= next_probe_;
   if (now.probes) next_probe_ = time + probe_interval;

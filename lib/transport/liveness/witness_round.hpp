@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a rank asks whether a peer whose process has ended had left before, and when the answers suffice.
+// Which ranks are asked whether a peer had left before its process ended, and when the answers suffice.
 #pragma once
 
 #include <bit>
@@ -30,8 +30,8 @@ class witness_round {
     if (place >= 0 && place < window) denied_ |= std::uint64_t{1} << place;
   }
 
-  /// The next ranks to ask, at most `at_once`. None: the peer has no farewell anywhere. `is_gone(rank)` tells
-  /// of ranks that no longer answer, the peer among them.
+  /// The next ranks to ask, at most `at_once`. Empty if no living rank has a farewell of the peer.
+  /// `is_gone(rank)`: whether that rank no longer answers, as the peer itself.
   [[nodiscard]] std::vector<int> next(const std::predicate<int> auto& is_gone) {
     while (first_ < size_ && ((denied_ & 1) != 0 || is_gone(rank_at(first_)))) {
       denied_ >>= 1;

@@ -33,7 +33,7 @@ int open_userfaultfd() noexcept {
   // No faults are handled here, and without privileges the system permits only this mode.
   fd = userfaultfd(UFFD_USER_MODE_ONLY);
 #endif
-  // Kernels before 5.11 do not know it.
+  // Kernels before 5.11 do not know UFFD_USER_MODE_ONLY.
   if (fd < 0) fd = userfaultfd(0);
   if (fd < 0) return -1;
   uffdio_api api{};

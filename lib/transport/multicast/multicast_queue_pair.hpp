@@ -38,7 +38,7 @@ class multicast_queue_pair {
     std::uint16_t pkey_index = 0;
   };
   /// Joins the group and opens it for receiving. `sender`, of the same domain, is the queue that it sends
-  /// through, and must outlive it. @throws error as the verbs that it calls.
+  /// through, and must outlive it. @throws error as the verbs objects.
   multicast_queue_pair(datagram_queue& sender, const verbs::device& device,
                        const verbs::protection_domain& domain, const verbs::local_port& port,
                        const options& o);
@@ -57,7 +57,7 @@ class multicast_queue_pair {
   /// send queue is full: retry later. @throws error if the queue pair is broken.
   bool send(std::uint32_t index, std::size_t bytes);
 
-  /// @throws error once the fabric has ended the membership in the group. To be called when something is
+  /// @throws error once the fabric has ended the membership in the group. Call it only when something is
   /// missing: it costs a system call.
   void require_membership() {
     if (managed_) managed_->look();

@@ -12,11 +12,11 @@
 
 namespace chorale::transport {
 
-/// Counts a communicator's calls, and writes the statistics as `config::statistics` says when it ends. One
-/// thread at a time.
+/// Counts a communicator's calls, and writes the statistics, as `config::statistics` says, when the
+/// communicator ends. One thread at a time.
 class call_counter final : public observer {
  public:
-  /// Writes to the file `to`, or a table to standard error.
+  /// Writes to the file `to`; without one, rank 0 writes a table to standard error.
   explicit call_counter(std::optional<std::string> to);
 
   [[nodiscard]] const call_statistics& counted() const noexcept { return counted_; }

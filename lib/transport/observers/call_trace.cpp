@@ -28,13 +28,13 @@ std::string json_text(std::string_view text) {
   return safe;
 }
 
-/// The number of the row in its process: that of its communicator, and above these, assuming fewer than a
-/// million communicators, the rows of nonblocking calls.
+/// The number, within its process, of a row of nonblocking calls: above those of the communicators' own rows,
+/// assuming fewer than a million communicators.
 std::uint64_t number_of_row(const observed_communicator& who, std::size_t row) noexcept {
   return who.number + (std::uint64_t{row} + 1) * 1'000'000;
 }
 
-/// What calls that are alike have in common, up to the number of the call.
+/// The constant part of the records of similar calls, up to the number of the call.
 std::string text_of(const observed_call& call) {
   std::string text =
       fmt::format(R"J(,"cat":"{}","name":"{}{}","args":{{)J", call.is_nonblocking ? "nonblocking" : "call",
@@ -184,8 +184,8 @@ void call_trace::on_wait(const observed_wait& wait) noexcept {
     line << "any rank\"";
   else
     line << "rank " << wait.peer << '"';
-  // `chorale-trace` gives a wait without arguments the number of the blocking call that follows: these lines
-  // are the most frequent, and their length is what they cost.
+  // `chorale-trace` gives a wait without arguments the number of the blocking call that follows. These lines
+  // are the most frequent, and the cost of each is its length.
   if (wait.in->is_nonblocking) line << R"J(,"args":{"call":)J" << wait.in->number << '}';
   out_->complete(',', (line << '}').end());
 }
@@ -209,7 +209,7 @@ void call_trace::on_event(const observed_event& event) noexcept {
 
 void call_trace::on_passed(const observed_call& last, std::uint64_t calls) noexcept {
   write_passed();
-  // The call that follows mostly is alike, and says their number.
+  // The next call is usually similar, and its record then states their number.
   passed_ = last.what;
   passed_calls_ = calls;
   passed_since_ = last.over;

@@ -18,15 +18,15 @@
 
 namespace chorale::transport {
 
-/// Writes calls, waits and events to a file of its own, as a JSON array of trace events for
-/// ui.perfetto.dev and chrome://tracing. `chorale-trace` merges the files of all ranks. A killed rank leaves
-/// all that it has seen; its array stays open. One thread at a time.
+/// Writes calls, waits and events to a file of its own, as a JSON array of trace events for ui.perfetto.dev
+/// and chrome://tracing. `chorale-trace` merges the files of all ranks. The file of a killed rank has all its
+/// events up to then, but its array is not closed. One thread at a time.
 ///
 /// A rank is shown as a process, named by its number in the first communicator of its thread, and a
 /// communicator as a thread of it. Calls, waits and window operations are complete events (X), waits within
 /// their call; instantaneous events are instants (i). Nonblocking calls, from start to end, are shown on
-/// additional threads, as many as are concurrent, since complete events of one thread must not overlap;
-/// within each, the time in which its algorithm ran. Asynchronous events (b, e) are no alternative: some
+/// additional threads, as many as are concurrent, since complete events of one thread must not overlap; the
+/// time in which the algorithm ran is shown within each. Asynchronous events (b, e) are no alternative: some
 /// versions of Perfetto drop them, or show them apart from their process.
 class call_trace final : public observer {
  public:
@@ -59,7 +59,7 @@ class call_trace final : public observer {
   [[nodiscard]] trace_line begin(char* at, clock::time_point time,
                                  std::optional<std::size_t> row = {}) noexcept;
   void describe(const observed_call& call, trace_line& line) noexcept;
-  /// Writes how many calls were passed that the next record of a call does not tell.
+  /// Writes the number of passed calls that no record of a call has stated yet.
   void write_passed() noexcept;
   void write_access(const observed_event& event) noexcept;
   /// `number`: an argument of that name, unless it is 0.

@@ -88,7 +88,8 @@ void observed_calls::report_passed() noexcept {
 }
 
 bool observed_calls::catch_up(call_id now) noexcept {
-  // A call without observers at its beginning was not passed, and one that waits outside of calls has none.
+  // Only a blocking call that had observers when it began can have been passed, and a wait outside of calls
+  // belongs to none.
   if (now.parks() || now.number != calls_->under_way() || first_ != open_.size() || all_.empty() ||
       now.number < all_.front().since)
     return false;
@@ -97,7 +98,7 @@ bool observed_calls::catch_up(call_id now) noexcept {
   kinds_.take_back(now.signature);
   open_.clear();
   first_ = 0;
-  observed_call& made = open_.emplace_back();  // for which there is room since the beginning
+  observed_call& made = open_.emplace_back();  // there is room, reserved at construction
   made.on = &who_;
   made.number = now.number;
   made.what = *what;
@@ -124,7 +125,7 @@ void observed_calls::begin(std::uint64_t number, const call& what, bool is_nonbl
   next.is_nonblocking = is_nonblocking;
   if (choosers_[static_cast<std::size_t>(what.what)].last == nullptr)
     next.algorithm = algorithm_of(what.what);
-  // Last of what may fail: observers see the end of each call that is open.
+  // The last step that may fail, since observers must see the end of each open call.
   observed_call& made = open_.emplace_back(next);
   calls_->set_observed_call(true);
   made.begun = times_.now();
@@ -164,7 +165,7 @@ void observed_calls::end_all(const std::exception_ptr& failure) noexcept {
 void observed_calls::end_first(const std::exception_ptr& failure, clock::time_point now) noexcept {
   if (waits_since_ != clock::time_point{}) end_wait(open_[first_].number, -1);
   observed_call& one = open_[first_];
-  // For a nonblocking call it was noted when the call was made: later ones may have been made since.
+  // For a nonblocking call the choice was noted when the call was made: later calls may have been made since.
   const chooser& by = choosers_[static_cast<std::size_t>(one.what.what)];
   const auto chosen =
       by.last != nullptr ? by.last(by.choice) : model::last_choice{.name = one.algorithm, .is_settled = true};

@@ -55,7 +55,7 @@ void shared_file::lock() {
     }
     clock::sleep_for(std::chrono::milliseconds{1});
   }
-  // Otherwise there are no locks here: then lines of ranks of several hosts may interleave.
+  // Any other error: locks are not available here, and lines from ranks of different hosts may interleave.
 }
 
 void shared_file::fail(const char* call) const {

@@ -16,10 +16,10 @@ namespace chorale::transport {
 namespace {
 
 constexpr std::size_t digits = 21;  // with the line break
-/// Writing less at once costs more: twice as much for each byte with an eighth of it.
+/// A smaller tail is flushed more often: an eighth of this size costs twice as much for each byte.
 constexpr std::size_t tail_bytes = std::size_t{1} << 19;
 
-/// Stores one byte after all that was stored before, for whoever reads the file once the process was killed.
+/// Stores one byte after all earlier stores, for readers of the file of a killed process.
 void store_last(char& to, char byte) noexcept {
   std::atomic_ref{to}.store(byte, std::memory_order_release);
 }
@@ -34,7 +34,7 @@ int allocate(int file, std::size_t bytes) noexcept {
 }
 
 char* mapped(const detail::unique_fd& file) noexcept {
-  errno = allocate(file.get(), tail_bytes);  // or a full disk would raise a signal
+  errno = allocate(file.get(), tail_bytes);  // otherwise a full disk would raise a signal
   if (errno != 0) return nullptr;
   void* const place = ::mmap(nullptr, tail_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file.get(), 0);
   if (place == MAP_FAILED) return nullptr;
@@ -90,7 +90,8 @@ bool trace_file::flush() noexcept {
     if (bytes > 0) from += bytes;
   }
   const auto moved = static_cast<std::uint64_t>(next_ - begin);
-  // Empty first: until then the file is complete only with the tail at its old place.
+  // Emptied before the size changes: in the other order, a process killed in between would leave the text
+  // twice.
   next_ = begin;
   chorale::transport::store_last(*next_, '\0');
   set_size(size_ + moved);

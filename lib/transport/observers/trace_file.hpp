@@ -10,23 +10,24 @@
 
 namespace chorale::transport {
 
-/// A new file NAME.json to which text is appended. What is not yet in it is in NAME.tail, a small file that
-/// is mapped: a text costs no call of the system until that is full, and is nevertheless there if the process
-/// is killed right after it. (Mapping the growing file itself costs more, for its pages.) Not thread-safe.
+/// A new file NAME.json to which text is appended. The last part of the text is in NAME.tail, a small mapped
+/// file: appending a text needs no system call until that file is full, and the text survives even if the
+/// process is killed right after it. (Mapping the growing file itself costs more, because of its pages.) Not
+/// thread-safe.
 ///
-/// NAME.tail begins with the size of NAME.json up to which it continues that, in twenty digits and a line
-/// break, and ends with the first zero. While nothing is behind the digits, NAME.json is complete as it is.
+/// NAME.tail begins with the offset in NAME.json at which its text continues that file, in twenty digits and
+/// a line break; the text ends at the first zero byte. If there is no text, NAME.json is complete.
 class trace_file {
  public:
   /// The longest text.
   static constexpr std::size_t longest = 4096;
 
-  /// @throws error naming the file; detail::file_refusal if it is there already.
+  /// @throws error naming the file; detail::file_refusal if it exists already.
   trace_file(detail::held_folder folder, std::string name);
   trace_file(const trace_file&) = delete;
   trace_file& operator=(const trace_file&) = delete;
-  /// Writes all to NAME.json and removes NAME.tail, unless the disk is full; in a child of fork(), does
-  /// nothing.
+  /// Writes everything to NAME.json and removes NAME.tail, unless the disk is full; in a child of fork(),
+  /// does nothing.
   ~trace_file();
 
   /// Where to write the next text; null if there is no room on the disk.
@@ -35,7 +36,7 @@ class trace_file {
   }
   /// The same for two short texts at the end, for which there is always room.
   [[nodiscard]] char* last_place() noexcept { return next_ + 1; }
-  /// Text has been written from `place()` to `end`: precedes it by `first`, and so makes it visible at once.
+  /// Text has been written from `place()` to `end`: stores `first` before it, which makes all of it visible.
   void complete(char first, char* end) noexcept;
 
  private:

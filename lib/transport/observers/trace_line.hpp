@@ -13,7 +13,7 @@
 
 namespace chorale::transport {
 
-/// Appends texts and numbers at a place with room for them: what a trace costs is what this costs.
+/// Appends texts and numbers at a place with room for them. Most of the cost of a trace is in here.
 class trace_line {
  public:
   explicit trace_line(char* at) noexcept : at_(at) {}
@@ -55,7 +55,7 @@ class trace_line {
   char* at_;
 };
 
-/// Writes times, whose leading digits, down to milliseconds, are mostly those of the time before.
+/// Writes times. Keeps the leading digits, down to milliseconds, which rarely change between two times.
 class trace_times {
  public:
   void write(trace_line& to, clock::time_point time) noexcept {
@@ -77,7 +77,7 @@ class trace_times {
                                      digits_);
   }
 
-  std::uint64_t from_ = 0;  ///< the times from here on for a millisecond begin with `digits_`
+  std::uint64_t from_ = 0;  ///< times from here on, for a millisecond, begin with `digits_`
   char digits_[20] = {};
   std::size_t size_ = 0;
 };

@@ -12,7 +12,7 @@ namespace {
 
 using reliable::path_mark;
 
-/// Messages sent to a peer from which it counts as busy: then the traffic amortizes the cost of a connection.
+/// Number of messages sent to a peer from which on it counts as busy: the traffic amortizes a connection.
 constexpr std::uint64_t busy_messages = 16;
 constexpr std::uint64_t busy_bytes = 64 * 1024;
 

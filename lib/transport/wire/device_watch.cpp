@@ -45,7 +45,7 @@ int device_watch::fd() const noexcept {
 
 bool device_watch::take_events() {
   if (fd() < 0) return true;
-  // No lock to wait for if another flow of control is reading: a simulated rank yields inside.
+  // Not a mutex: another flow of control may be reading, and a simulated rank yields while it reads.
   if (is_taking_.exchange(true)) return false;
   struct taken {
     std::atomic<bool>& flag;

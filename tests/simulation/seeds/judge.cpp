@@ -14,16 +14,16 @@ namespace {
 using namespace std::chrono_literals;
 namespace sim = chorale::simulation;
 
-/// From the last fault, or the last end expected without it, until no rank waits: a wait, and the end of a
-/// communicator, of one inside it and of a window, end by silence.
+/// From the last fault, or from the last end expected without it, until no rank waits: a wait, and the ends
+/// of a communicator, of one inside it and of a window, may each last until the limit of silence.
 constexpr sim::duration patience{12s};
-/// The same without faults: ranks that leave hear of each other at once.
+/// The same without faults: ranks that leave learn of each other at once.
 constexpr sim::duration calm_patience{20ms};
-/// More for each rank where connections are limited: peers that are inside a call to make a part of the
-/// communicator do not answer requests to close a connection.
+/// More for each rank where connections are limited: peers that are in a call of `split` do not answer
+/// requests to close a connection.
 constexpr sim::duration calm_patience_a_rank{4ms};
-/// More with multicasts: a rank that joins the group after the first one asks for it after eight patiences
-/// of a millisecond, and of 16 ranks up to 14 ms later.
+/// More with multicasts: a rank that joins the group after the first multicast asks for that one after eight
+/// times the patience of a millisecond or, among 16 ranks, up to 14 ms later.
 constexpr sim::duration calm_patience_of_multicasts{25ms};
 /// Limits of a rank's own registered memory: a fixed part, and a part for each peer.
 constexpr std::size_t most_registered = 4 << 20;

@@ -52,7 +52,7 @@ planned_call draw_call(random_bits& random, int ranks, const chorale::config& se
   call.root = between(random, 0, ranks - 1);
   call.shift = between(random, 0, ranks - 1);
   call.colours = between(random, 1, std::min(ranks, 3));
-  // Mostly a few hundred bytes; sometimes long enough for zero copy.
+  // Usually a few hundred bytes; sometimes long enough for zero copy.
   const auto n = static_cast<std::size_t>(ranks);
   const bool has_blocks = call.what >= call_kind::allgather && call.what <= call_kind::reduce_scatter;
   const bool is_long = ranks <= 16 && in_hundred(random, 6);
@@ -158,7 +158,7 @@ schedule draw(std::uint64_t seed) {
   draw_events(random, s, s.wrong);
   s.mtu = std::uint32_t{512} << random.below(4);
   s.shortest_gap = in_hundred(random, 10) ? sim::duration{} : sim::duration{500ns} * (1 << random.below(6));
-  // Later additions are drawn last, so that seeds that have found something stay the same.
+  // Later additions are drawn last, so that seeds that have found errors keep the rest of their schedules.
   s.settings.send_receive_eager =
       in_hundred(random, 50) ? chorale::eager_policy::rdma_write : chorale::eager_policy::receive_queue;
   if (in_hundred(random, 25)) s.cores = 1;

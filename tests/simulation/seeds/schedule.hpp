@@ -55,7 +55,7 @@ struct schedule {
   std::uint32_t mtu = 4096;                      ///< of a packet
   chorale::simulation::duration shortest_gap{};  ///< as in chorale::simulation::run_options
   std::uint64_t longest_pause = 0;               ///< the longest computation before a call, in nanoseconds
-  /// One rank sleeps for long before one of its calls.
+  /// One rank sleeps for a long time before one of its calls.
   struct lateness {
     int rank = -1;
     std::size_t call = 0;

@@ -31,7 +31,7 @@ constexpr std::uint64_t runs_of_a_child = 250;
 /// One seed of this many is run twice.
 constexpr std::uint64_t runs_of_a_pair = 100;
 constexpr std::uint64_t default_seeds = 1700;
-/// It ends after this many: a campaign continues.
+/// The program ends after this many failures, and after one more for each `runs_of_a_failure` seeds.
 constexpr std::uint64_t least_failures_to_end = 20;
 constexpr std::uint64_t runs_of_a_failure = 5'000;
 /// Long campaigns report their progress after this many.

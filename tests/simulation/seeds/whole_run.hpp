@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A whole run by a seed, in this process.
+// A whole run from a seed, in this process.
 #pragma once
 
 #include <cstdint>

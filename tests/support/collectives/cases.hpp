@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// One rank's memory in a checked call: what it gives, and what it must have afterwards. Whoever makes the
-// call passes these buffers to a communicator or to an algorithm. `fill` makes them ready for another call
-// with the operands of another seed.
+// One rank's memory in a checked call: what it gives, and what it must have afterwards. The caller passes
+// these buffers to a communicator or to an algorithm. `fill` prepares them for another call, with the
+// operands of another seed.
 #pragma once
 
 #include <cstddef>
@@ -183,7 +183,7 @@ constexpr int scanned_ranks(int rank, bool inclusive) noexcept {
   return inclusive || rank == 0 ? rank + 1 : rank;
 }
 
-/// `count` elements of each rank, reduced. In place, the result replaces the elements of which it is.
+/// `count` elements of each rank, reduced. In place, the result replaces the rank's own operands of it.
 template <class T, class Op>
 class reduction_case {
  public:
@@ -225,8 +225,8 @@ class reduction_case {
   Op op_;
 };
 
-// Those of the commonest elements are in cases.cpp, optimised: the tests are not, and most of their time
-// would go into filling and comparing buffers.
+// The classes for the most common element types are instantiated in cases.cpp, which is optimised: the tests
+// are not, and would spend most of their time filling and comparing buffers.
 #define CHORALE_TEST_MOVES(linkage, Element)      \
   linkage template class guarded_buffer<Element>; \
   linkage template class broadcast_case<Element>; \

@@ -106,6 +106,6 @@ struct alignas(64) aligned {
 
 }  // namespace collectives
 
-/// Its constructors keep nothing elsewhere.
+/// Its bytes are its value, despite its constructors.
 template <>
 inline constexpr bool chorale::enable_element<collectives::vector3> = true;

@@ -20,7 +20,7 @@ struct manner {
   std::size_t misalignment = 0;
 };
 
-/// That rank of a communicator in a call.
+/// The calling rank of `comm` in a call.
 template <class Comm>
 participant of(const Comm& comm, std::uint64_t seed, const manner& m) {
   return {comm.rank(), comm.size(), seed, m.in_place, m.misalignment};
@@ -38,7 +38,7 @@ std::string describe(const char* operation, std::size_t count, int rank, const m
          describe(m) + " on rank " + std::to_string(rank);
 }
 
-/// Tests a request until it is over.
+/// Tests a request until it is complete.
 inline void await(chorale::request request) {
   while (!request.test()) chorale::clock::give_way();
 }

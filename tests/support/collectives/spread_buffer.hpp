@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A buffer whose elements have strides, at random, and which knows where each of them is without the library.
+// A buffer with random strides, which computes the place of each element without the library.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace collectives {
 
-/// The numbers of steps of some loops, and the elements of a block, whose product is `count`; at random.
+/// Random numbers whose product is `count`: the steps of up to five loops, and the elements of a block.
 inline std::vector<std::size_t> random_factors(std::size_t count, std::mt19937& random) {
   std::vector<std::size_t> factors;
   for (std::size_t prime = 2; count > 1 && factors.size() < 5; ++prime)
@@ -25,8 +25,8 @@ inline std::vector<std::size_t> random_factors(std::size_t count, std::mt19937& 
   return factors;
 }
 
-/// `count` elements at random places of a buffer: up to five loops, of which any may have the smallest stride
-/// and any may go back.
+/// `count` elements at random places of a buffer: up to five nested loops, any of which may have the smallest
+/// stride, and any of which may run backwards.
 template <class T>
 class spread_buffer {
  public:

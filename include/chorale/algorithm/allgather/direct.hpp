@@ -17,8 +17,8 @@ namespace chorale::allgather {
 /// nothing is forwarded, so a late rank delays no other's block. Best where ranks outnumber cores, so that
 /// each step of the other algorithms costs a context switch, and for short messages on small groups.
 ///
-/// Each place in `all` is written by one message. A peer puts its block only after this call has sent it the
-/// address; the call ends when all blocks have been announced and its own puts have been flushed.
+/// Each byte of `all` is written by one message only. A peer puts its block only after this call has sent it
+/// the address; the call ends when all blocks have been announced and its own puts have been flushed.
 struct direct {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
@@ -27,7 +27,7 @@ struct direct {
 
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
-    // All ranks know all sizes, so they choose alike.
+    // All ranks know all sizes, so they make the same choice.
     if (transfer::is_zero_copy(net, all.layout().largest()))
       co_await put_all(net, now, all);
     else
@@ -46,7 +46,7 @@ struct direct {
   static task<> copy_all(Net& net, call_id now, blocks<std::byte> all) {
     const auto mine = all[net.rank()];
     if constexpr (message_transport<Net>) {
-      // All ranks know all sizes, so they choose alike.
+      // All ranks know all sizes, so they make the same choice.
       if (transfer::is_whole(net, all.layout().largest())) {
         std::vector<transfer::outbound_message> sends;
         std::vector<transfer::inbound_message> receives;

@@ -31,7 +31,7 @@ struct last_arriver {
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
-    // All ranks know all sizes, so they choose alike.
+    // All ranks know all sizes, so they make the same choice.
     if (all.layout().largest() > net.block_bytes()) return through<long_slots>(net, now, std::move(all));
     return through<block_slots>(net, now, std::move(all));
   }

@@ -27,9 +27,9 @@ namespace chorale::allgather {
 ///
 /// May run only once per call, since signals are told apart only by their call.
 ///
-/// A block that is sent is never written again in this call; `collective_buffer` explains why not in later
-/// calls. A peer puts into `all` only after it has received this rank's address in this call; the call ends
-/// when all such puts have been announced and its own have been flushed.
+/// A block that is sent is never written again in this call; for later calls see `collective_buffer`. A peer
+/// puts into `all` only after it has received this rank's address in this call; the call ends when all such
+/// puts have been announced and its own have been flushed.
 template <std::size_t SwitchBytes>
 struct recursive_doubling_at {
   static constexpr auto implements = operation::allgather;
@@ -75,8 +75,8 @@ struct recursive_doubling_at {
       return net.block_bytes();
   }
 
-  /// Which steps are copied. The same on all ranks, since it depends on the most that any rank sends in a
-  /// step.
+  /// Which steps are copied. The same on all ranks, since it depends on the largest amount that any rank
+  /// sends in a step.
   struct plan {
     using steps = topology::recursive_doubling;
 

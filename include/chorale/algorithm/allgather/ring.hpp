@@ -17,13 +17,13 @@ namespace chorale::allgather {
 
 /// In each step a rank sends the block it received last to its right neighbour and receives another from its
 /// left. Even and uneven blocks. Zero copy above the transport's threshold, with one registration and one
-/// exchange of addresses for the whole operation. There a block is forwarded segment by segment as it
-/// arrives, so that a large block among small ones does not hold up the ring. Cost: n - 1 steps of one block.
-/// Best for long messages on large groups. Source: P4 sections 2.3 and 4.3, T = (p - 1) (ts + m tw).
+/// exchange of addresses for the whole operation. With zero copy a block is forwarded segment by segment as
+/// it arrives, so that a large block among small ones does not hold up the ring. Cost: n - 1 steps of one
+/// block. Best for long messages on large groups. Source: P4 sections 2.3 and 4.3, T = (p - 1) (ts + m tw).
 ///
-/// Each place is written only by the step that receives its block, so no block is overwritten while it is
-/// still read. The left neighbour puts into `all` only after this call has sent it the address; the call ends
-/// when all blocks have arrived and its own puts have been flushed.
+/// A block is written only by the step that receives it, so none is overwritten while it is still read. The
+/// left neighbour puts into `all` only after this call has sent it the address; the call ends when all blocks
+/// have arrived and its own puts have been flushed.
 struct ring {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
@@ -35,7 +35,7 @@ struct ring {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
     if constexpr (one_sided_transport<Net>) {
-      // All ranks know all sizes, so they choose alike.
+      // All ranks know all sizes, so they make the same choice.
       if (net.size() > 1 && transfer::is_zero_copy(net, all.layout().largest())) {
         co_await put_around(net, now, all);
         co_return;

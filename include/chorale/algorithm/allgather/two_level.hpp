@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allgather of two levels.
+// Two-level allgather.
 #pragma once
 
 #include <chorale/algorithm/levels.hpp>
@@ -13,8 +13,9 @@ namespace chorale::allgather {
 /// Each place gathers its blocks at its leader by `In`, the leaders exchange the blocks of whole places by
 /// `Between`, and each sends all of them to its place by `Out`, a broadcast. Each place gets each block once.
 /// Even and uneven blocks. If the ranks of a place are not neighbours, or blocks have gaps, they travel in
-/// the order of places, and each rank copies them to where it wants them. Cost: a gather and a broadcast of
-/// everything within a place, and an allgather among as many ranks as there are places. Any places.
+/// the order of places, and each rank copies them into their final positions. Cost: a gather and a broadcast
+/// of everything within a place, and an allgather among as many ranks as there are places. Any assignment of
+/// ranks to places.
 template <class In, class Between, class Out>
 struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::gather && Between::implements == operation::allgather &&

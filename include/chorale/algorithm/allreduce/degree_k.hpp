@@ -19,9 +19,9 @@
 namespace chorale::allreduce {
 
 /// A degree-k reduce to rank 0, in place, then the broadcast `Down` from there (binomial in the paper).
-/// Evaluates in rank order, so operators need not commute, and always to the same bits. Any n. Short operands
-/// travel in blocks, long ones are put. Cost: ceil(log_{k+1} n) steps up, then the steps of `Down`. Source:
-/// P2 section 4.2; P3 figure 6.16.
+/// Evaluates in rank order, so operators need not commute, and always yields the same bits. Any n. Short
+/// operands travel in blocks, long ones are put. Cost: ceil(log_{k+1} n) steps up, then the steps of `Down`.
+/// Source: P2 section 4.2; P3 figure 6.16.
 ///
 /// The broadcast is the acknowledgement (P2 section 4.2.4): data arriving from the parent imply that all
 /// operands sent up have been combined, so blocks on the way up need no acknowledgements.

@@ -20,15 +20,16 @@
 
 namespace chorale::allreduce {
 
-/// The ranks of each place combine their operands by `In`; the speakers of each place send the result to all
-/// other places, each to some of them, and combine what these send them; and they combine that once more by
-/// `In`. Ranks that do not speak get the result by `Out`. All places combine alike, so that all ranks get
-/// the same bits. The evaluation is in rank order if the ranks of each place are neighbours; if they are
-/// not, `recursive_doubling` among all ranks serves operators that do not commute. For short messages. Cost:
-/// two allreduces within a place, and between them one step of P / c messages for each of c speakers, where
-/// P is the number of places; where not all ranks speak, a broadcast within a place. Any places. Source:
-/// Huang et al. 2023 (multi-object interprocess collectives), with one step between places instead of one
-/// for each power of c + 1.
+/// The ranks of each place combine their operands by `In`. The speakers of each place exchange the results
+/// with all other places, each speaker with some of them, and combine what they receive; a second `In`
+/// combines these partial results among the speakers. Ranks that do not speak get the result by `Out`. All
+/// places combine in the same order, so that all ranks get the same bits. The evaluation is in rank order if
+/// the ranks of each place are neighbours; if they are not, `recursive_doubling` among all ranks serves
+/// operators that do not commute. For short messages. Cost: two allreduces within a place, and between them
+/// one step of P / c messages for each of c speakers, where P is the number of places; where not all ranks
+/// speak, a broadcast within a place. Any assignment of ranks to places. Source: Huang et al. 2023
+/// (multi-object interprocess collectives), with one step between places instead of one for each power of c +
+/// 1.
 template <class In, class Out>
 struct multi_object : of_levels<In, Out> {
   static_assert(In::implements == operation::allreduce && Out::implements == operation::broadcast,
@@ -60,13 +61,14 @@ struct multi_object : of_levels<In, Out> {
     if (!ours.are_all()) co_await Out::run(inside, now.later(2), out, 0);
   }
 
-  /// `data`: the result of this rank's place; then that of the places to which this rank talks.
+  /// `data`: initially the result of this rank's place, finally the combination of those of its partners'
+  /// places.
   template <placed_transport Net>
   static task<> exchange(Net& net, call_id now, const speakers<Net>& ours, std::span<std::byte> data,
                          reduction op) {
     const std::size_t step = op.whole(net.block_bytes());
     const auto partners = ours.partners();
-    // Which the first message overwrites, and a later step combines.
+    // The first message overwrites the result of this rank's place, which must be combined later.
     const bool keeps_own = std::find(partners.begin() + 1, partners.end(), net.rank()) != partners.end();
     const auto own = chorale::scratch_of(net, keeps_own ? std::min(data.size(), step) : 0);
     for (const auto block : chunks{data, step}) {

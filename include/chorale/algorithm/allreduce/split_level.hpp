@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allreduce of two levels for long messages.
+// Two-level allreduce for long messages.
 #pragma once
 
 #include <cstddef>
@@ -27,7 +27,8 @@ namespace chorale::allreduce {
 /// the result enters a host by one allreduce. The evaluation is in rank order if the ranks of each place are
 /// neighbours; if they are not, `recursive_doubling` among all ranks serves operators that do not commute.
 /// Cost: a reduce-scatter and an allgather of everything within a place, and an allreduce of a share among as
-/// many ranks as there are places. Any places. Source: Bayatpour et al. 2017 (multi-leader allreduce).
+/// many ranks as there are places. Any assignment of ranks to places. Source: Bayatpour et al. 2017
+/// (multi-leader allreduce).
 template <class In, class Between, class Out>
 struct split_level : of_levels<In, Between, Out> {
   static_assert(
@@ -57,7 +58,7 @@ struct split_level : of_levels<In, Between, Out> {
     auto& inside = ranks.inside();
     const block_layout shares = shares_of(inside.size(), ranks.columns(), in.size(), op);
     const auto mine = blocks<std::byte>{out, shares}[inside.rank()];
-    // In may read its operand until it is over, and this may be `out`.
+    // `In` may read its operand until it ends, and the operand may be in `out`.
     const auto aside = chorale::scratch_of(net, mine.size());
     co_await In::run(inside, now, {in, shares}, aside.memory(), op);
     if (inside.rank() < ranks.columns()) {

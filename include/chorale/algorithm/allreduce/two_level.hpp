@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Allreduce of two levels.
+// Two-level allreduce.
 #pragma once
 
 #include <cstddef>
@@ -17,8 +17,8 @@ namespace chorale::allreduce {
 /// results by `Between`, an allreduce; and each hands the result to its place by `Out`, a broadcast, so that
 /// all ranks get the same bits. The evaluation is in rank order if the ranks of each place are neighbours; if
 /// they are not, `recursive_doubling` among all ranks serves operators that do not commute. Cost: `In` and
-/// `Out` within a place, and an allreduce among as many ranks as there are places. Any places. Source: Graham
-/// et al. 2011 (Cheetah).
+/// `Out` within a place, and an allreduce among as many ranks as there are places. Any assignment of ranks to
+/// places. Source: Graham et al. 2011 (Cheetah).
 template <class In, class Between, class Out>
 struct two_level : of_levels<In, Between, Out> {
   static_assert((In::implements == operation::reduce || In::implements == operation::allreduce) &&

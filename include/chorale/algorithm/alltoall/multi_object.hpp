@@ -20,13 +20,14 @@
 
 namespace chorale::alltoall {
 
-/// Each speaker of a place collects from the ranks of its place, by `In`, their blocks for the places to
-/// which it talks; sends each of these places all blocks for it in one piece, through mailboxes; and hands
-/// out, by `In`, what it got. So a rank sends a message to each rank of its place, twice, and to its share of
-/// the other places, instead of one to each rank. Even blocks. Cost: two alltoalls within a place of n blocks
-/// for each rank, and between them one step of P / c messages for each of c speakers, where P is the number
-/// of places; memory of some 2 n^2 / (c P) blocks. For short messages. Any places. Source: the three steps of
-/// Bienz et al. 2019 (node-aware communication), with one pair of ranks between two places.
+/// Each speaker of a place collects by `In` the blocks of its place's ranks for the places to which it talks,
+/// sends each of these places all blocks for it in one piece, through mailboxes, and distributes by `In` what
+/// it receives. So a rank sends two messages to each rank of its place and one to each of its share of the
+/// other places, instead of one to each rank. Even blocks. Cost: two alltoalls within a place of n blocks for
+/// each rank, and between them one step of P / c messages for each of c speakers, where P is the number of
+/// places; memory of some 2 n^2 / (c P) blocks. For short messages. Any assignment of ranks to places.
+/// Source: the three steps of Bienz et al. 2019 (node-aware communication), with one pair of ranks between
+/// two places.
 template <class In>
 struct multi_object : of_levels<In> {
   static_assert(In::implements == operation::alltoall && In::uneven,
@@ -34,8 +35,8 @@ struct multi_object : of_levels<In> {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
 
-  /// Whether enough ranks of each place speak: where places are few, or one is small, a speaker keeps many
-  /// times the blocks of a rank.
+  /// Whether enough ranks of each place speak: with few places, or a small one, a speaker would hold many
+  /// times the blocks of one rank.
   template <placed_transport Net>
   static bool suits(const Net& net) noexcept {
     const places& all = net.layout();
@@ -81,11 +82,13 @@ struct multi_object : of_levels<In> {
 
     /// Bytes of all blocks that pass through this rank.
     [[nodiscard]] std::size_t room() const noexcept { return here_.size() * bytes_of(mine_); }
-    /// The same from or for each rank of the place.
+    /// The layout of these blocks with one part for each rank of the place, their source or their
+    /// destination.
     [[nodiscard]] block_layout of_ranks() const {
       return block_layout::even(static_cast<int>(here_.size()), bytes_of(mine_));
     }
-    /// In a buffer of one rank's blocks, place after place: those that pass through each rank of the place.
+    /// The layout of one rank's blocks, ordered by place, with one part for each rank of the place: the
+    /// blocks that pass through it.
     [[nodiscard]] block_layout of_speakers() const {
       std::vector<extent> through;
       for (int i = 0; i < static_cast<int>(here_.size()); ++i) {
@@ -95,7 +98,7 @@ struct multi_object : of_levels<In> {
       return block_layout::uneven(std::move(through));
     }
 
-    /// From what each rank of this place gives to what each place gets.
+    /// Reorders the blocks collected from the ranks of this place by destination place.
     void sort_by_place(std::span<const std::byte> from, std::span<std::byte> to) const noexcept {
       for (int place = mine_.first; place < mine_.second; ++place) {
         auto rest = part(to, place);
@@ -104,7 +107,7 @@ struct multi_object : of_levels<In> {
                               bytes_of(place));
       }
     }
-    /// From what each place has given to what each rank of this place gets.
+    /// Reorders the blocks received from other places by destination rank.
     void sort_by_rank(std::span<const std::byte> from, std::span<std::byte> to) const noexcept {
       for (int place = mine_.first; place < mine_.second; ++place) {
         const std::byte* next = part(from, place).data();
@@ -156,11 +159,11 @@ struct multi_object : of_levels<In> {
     [[nodiscard]] std::size_t bytes_of(std::pair<int, int> places) const noexcept {
       return (before(places.second) - before(places.first)) * one_;
     }
-    /// Where these begin among those that pass through this rank.
+    /// Where a rank's blocks for a place begin among those that pass through this rank.
     [[nodiscard]] std::size_t offset_of(int place) const noexcept {
       return (before(place) - before(mine_.first)) * one_;
     }
-    /// The part of a buffer that has all blocks of this place for another, or the other way round.
+    /// The part of a buffer with all blocks from this place for `place`, or from `place` for this place.
     template <class Byte>
     [[nodiscard]] std::span<Byte> part(std::span<Byte> buffer, int place) const noexcept {
       return buffer.subspan(here_.size() * offset_of(place), here_.size() * bytes_of(place));

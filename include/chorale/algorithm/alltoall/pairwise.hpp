@@ -21,7 +21,7 @@ namespace chorale::alltoall {
 /// block's destination. For uneven blocks this message is sent even if the block is empty. Best for long
 /// messages. Source: P5 section 2.
 ///
-/// Each place in `out` is written by one step, and a peer puts into it only after that step has sent the
+/// Each block of `out` is written by one step, and a peer puts into it only after that step has sent the
 /// address. The call ends when its own puts have been flushed.
 struct pairwise {
   static constexpr auto implements = operation::alltoall;

@@ -8,11 +8,12 @@
 
 namespace chorale::barrier {
 
-/// The ranks of each place meet by `In`; then the speakers of each place signal all other places, each some
-/// of them, and wait for theirs; and the ranks of each place meet once more by `Out`. Cost: two barriers
-/// within a place, and between them one step of P / c signals for each of c speakers, where P is the number
-/// of places: fewer steps than `two_level` takes. Any places. Source: Huang et al. 2023 (multi-object
-/// interprocess collectives), with one step between places instead of one for each power of c + 1.
+/// The ranks of each place synchronise by `In`; the speakers of each place signal all other places, each
+/// speaker some of them, and wait for their signals; and the ranks of each place synchronise once more by
+/// `Out`. Cost: two barriers within a place, and between them one step of P / c signals for each of c
+/// speakers, where P is the number of places: fewer steps than `two_level` takes. Any assignment of ranks to
+/// places. Source: Huang et al. 2023 (multi-object interprocess collectives), with one step between places
+/// instead of one for each power of c + 1.
 ///
 /// `Out` runs in a phase of its own, so that a signal of `In` satisfies none of its waits.
 template <class In, class Out = In>

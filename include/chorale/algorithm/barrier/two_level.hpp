@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Barrier of two levels.
+// Two-level barrier.
 #pragma once
 
 #include <chorale/algorithm/levels.hpp>
@@ -7,9 +7,10 @@
 
 namespace chorale::barrier {
 
-/// The ranks of each place meet by `In`, then the leaders of all places by `Between`, and then the ranks of
-/// each place once more by `Out`, so that each waits for its leader. Cost: two barriers within a place, and
-/// one among as many ranks as there are places. Any places. Source: Graham et al. 2011 (Cheetah).
+/// The ranks of each place synchronise by `In`, then the leaders of all places by `Between`, and then the
+/// ranks of each place once more by `Out`, so that each waits for its leader. Cost: two barriers within a
+/// place, and one among as many ranks as there are places. Any assignment of ranks to places. Source: Graham
+/// et al. 2011 (Cheetah).
 ///
 ///     communicator<transport::rc, barrier::two_level<barrier::last_arriver, barrier::dissemination>> comm;
 ///

@@ -15,10 +15,11 @@
 namespace chorale::broadcast {
 
 /// The root sends the message to the ranks of its place by `In`; the speakers of that place send it to all
-/// other places, each to some of them, in blocks of the mailbox; and in each of these `In` sends it on. For
-/// short messages. Cost: two broadcasts within a place, and between them one step of P / c messages for each
-/// of c speakers, where P is the number of places. Any places. Source: Huang et al. 2023 (multi-object
-/// interprocess collectives), with one step between places instead of one for each power of c + 1.
+/// other places, each to some of them, in blocks of the mailbox; and `In` distributes it within each of
+/// these. For short messages. Cost: two broadcasts within a place, and between them one step of P / c
+/// messages for each of c speakers, where P is the number of places. Any assignment of ranks to places.
+/// Source: Huang et al. 2023 (multi-object interprocess collectives), with one step between places instead of
+/// one for each power of c + 1.
 template <class In>
 struct multi_object : of_levels<In> {
   static_assert(In::implements == operation::broadcast,

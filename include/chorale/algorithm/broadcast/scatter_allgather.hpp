@@ -15,8 +15,7 @@ namespace chorale::broadcast {
 
 /// The root scatters the message, one share to each rank, and a ring allgather collects the shares: each rank
 /// but the root sends about as many bytes as the message has, the root at most twice as many. Cost: 2 (n - 1)
-/// messages of a share. For long messages on large groups. Source: van de Geijn's; the ring of P4 section
-/// 2.3.
+/// messages of a share. For long messages on large groups. Source: van de Geijn; the ring of P4 section 2.3.
 struct scatter_allgather {
   static constexpr auto implements = operation::broadcast;
   template <class Net>

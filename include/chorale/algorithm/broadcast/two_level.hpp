@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broadcast of two levels.
+// Two-level broadcast.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +12,8 @@ namespace chorale::broadcast {
 
 /// The leader of the root's place sends the message to the leaders of the other places by `Between`, and each
 /// leader to the ranks of its place by `In`. A root that does not lead its place sends to that place first.
-/// Each place gets the message once. Cost: a broadcast among as many ranks as there are places, and one
-/// within a place, or two. Any places. Source: Graham et al. 2011 (Cheetah).
+/// Each place gets the message once. Cost: a broadcast among as many ranks as there are places, and one or
+/// two within a place. Any assignment of ranks to places. Source: Graham et al. 2011 (Cheetah).
 template <class In, class Between>
 struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::broadcast && Between::implements == operation::broadcast,

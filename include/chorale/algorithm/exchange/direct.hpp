@@ -30,8 +30,8 @@ struct workspace {
 /// costs one message per neighbour. Messages above the transport's threshold go straight into the receiver's
 /// buffer once its manifest has provided the address; or, on a transport with messages of any length, they
 /// follow after all pieces. A rank that only takes short messages from a peer sends nothing back, so the
-/// sender does not wait. Where every neighbour has one message each way at most, which fits into a block with
-/// its manifest, a rank does the same without making neighbours (`in_pieces`). Cost: one message per
+/// sender does not wait. If each neighbour has at most one message each way, which fits into a block with its
+/// manifest, the same messages are sent without `neighbour` objects (`in_pieces`). Cost: one message per
 /// neighbour and block; data that are not contiguous are copied once more.
 ///
 /// The call reads a buffer only until its bytes have been sent or put; peers write only into buffers that

@@ -41,9 +41,9 @@ template <mailbox_transport Net, class Message>
   return true;
 }
 
-/// What `direct` does where both lists satisfy `is_in_pieces`, and with the same messages, so that a peer may
-/// do either. It looks up peers in the lists instead of sorting these, and keeps nothing of a neighbour.
-/// `piece`: memory that is kept for the next call.
+/// The exchange of `direct` if both lists satisfy `is_in_pieces`. It sends the same messages as the general
+/// one, so a peer may use either. It looks up peers in the lists instead of sorting them, and keeps no state
+/// for neighbours. `piece`: memory that is kept for the next call.
 template <mailbox_transport Net>
 task<> in_pieces(Net& net, call_id now, std::span<const outgoing> sends, std::span<const incoming> takes,
                  std::vector<std::byte>& piece) {

@@ -19,7 +19,7 @@
 
 namespace chorale::exchange {
 
-/// Copies the bytes of a message from `at` on to `to`, which is what is sent: no copy comes between.
+/// Copies the bytes of a message from `at` on directly to `to`, the memory that is sent.
 inline void pack(const outgoing& message, std::size_t at, std::span<std::byte> to) noexcept {
   if (!message.where.is_contiguous()) [[unlikely]]
     message.where.pack(message.bytes.data(), at, to);
@@ -52,13 +52,13 @@ inline void copy_own(const outgoing& out, const incoming& in) noexcept {
 template <mailbox_transport Net>
 class packed_messages {
  public:
-  /// Replaces such messages in the lists, which then are copies in `kept_sends` and `kept_takes`, and packs
-  /// those that are sent.
+  /// Replaces such messages in the lists, which then refer to copies in `kept_sends` and `kept_takes`, and
+  /// packs those that are sent.
   void replace(Net& net, std::span<const outgoing>& sends, std::vector<outgoing>& kept_sends,
                std::span<const incoming>& takes, std::vector<incoming>& kept_takes) {
     const std::size_t bytes = bytes_to_pack(net, sends) + bytes_to_pack(net, takes);
     if (bytes == 0) return;
-    // One buffer, since the number of those that are kept for later calls is small.
+    // One buffer for all, since only a few buffers are kept for later calls.
     memory_.emplace(chorale::scratch_of(net, bytes));
     free_ = memory_->memory();
     for (outgoing& message : replaced(net, sends, kept_sends)) {
@@ -90,7 +90,7 @@ class packed_messages {
            (exchange::is_straight(net, message.bytes.size()) ||
             transfer::is_whole(net, message.bytes.size()));
   }
-  /// The messages of a list in which some are to be replaced, otherwise none.
+  /// All messages of the list if some of them are to be replaced, otherwise none.
   template <class Message>
   [[nodiscard]] static std::span<Message> replaced(const Net& net, std::span<const Message>& list,
                                                    std::vector<Message>& kept) {
@@ -109,7 +109,7 @@ class packed_messages {
   }
   [[nodiscard]] std::span<std::byte> room_for(std::size_t bytes) noexcept {
     const auto room = free_.first(bytes);
-    // What a peer writes is in other cache lines than what this rank reads.
+    // Memory that a peer writes shares no cache line with memory that this rank reads.
     free_ = free_.subspan(chorale::in_cache_lines(bytes));
     return room;
   }

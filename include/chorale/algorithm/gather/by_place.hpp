@@ -23,15 +23,14 @@ namespace chorale::gather {
 /// Even and uneven blocks, whose sizes only the root and their own ranks know. A rank of another place
 /// than the root's tells its leader the size of its block, and gives it the block if that is short. The
 /// leader sends the root all these sizes, which the root checks, and then all short blocks together. Long
-/// blocks go straight to the root, and so do those of its own place and of places of one rank. Cost: at
-/// the root, the sizes and the short blocks of each other place of several ranks, two messages if they
-/// fit into a block of the transport each, and a message for every other block. Any places; `flat` where
-/// there are no two levels, and where ranks of a place have no device of their own or there are fewer
-/// than `least_places`.
+/// blocks go straight to the root, and so do those of its own place and of places of one rank. Cost at the
+/// root: for each other place of several ranks, its sizes and its short blocks (two messages, if each fits
+/// into a block of the transport); and a message for every other block. Any assignment of ranks to places;
+/// uses `flat` where `joins_blocks` is false.
 struct by_place {
   static constexpr auto implements = operation::gather;
   static constexpr bool uneven = true;
-  /// With fewer places the root alone is faster, whose messages arrive at the same time.
+  /// With fewer places `flat` is faster, since all messages to the root are under way at the same time.
   static constexpr int least_places = 8;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
@@ -64,7 +63,8 @@ struct by_place {
     if (which.goes_straight(place, mine.size())) co_await agreed::send(net, root, now, mine);
   }
 
-  /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
+  /// The leader's part: sends the sizes and short blocks of its place. `size`, `joint`: the bytes of its own
+  /// block, and the block itself if it is short.
   template <placed_transport Net>
   static task<> give_joint(Net& net, call_id now, std::size_t size, std::span<const std::byte> joint,
                            int root) {
@@ -85,7 +85,7 @@ struct by_place {
     if (!all.data().empty()) co_await transfer::send(net, root, now, all.data());
   }
 
-  /// The root.
+  /// The root's part.
   template <placed_transport Net>
   static task<> take_all(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all) {
     const joint_blocks which{net, net.rank()};
@@ -98,7 +98,7 @@ struct by_place {
       }
     }
   }
-  /// What the leader of a place sends.
+  /// Receives what the leader of a place sends.
   template <placed_transport Net>
   static task<> take_joint(Net& net, call_id now, int place, const blocks<std::byte>& all) {
     const joint_blocks which{net, net.rank()};

@@ -47,7 +47,7 @@ struct flat {
         co_return;
       }
     }
-    // While the first messages are on their way.
+    // The root copies its own block while the first messages are on their way.
     place_own(mine, all[root]);
     for (int step = 1; step < net.size(); ++step) {
       const int from = topology::wrap(root + step, net.size());

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gather of two levels.
+// Two-level gather.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +16,10 @@
 namespace chorale::gather {
 
 /// Each place gathers its blocks at its leader by `In`, the leaders gather the blocks of whole places at the
-/// leader of the root's place by `Between`, which hands them to the root. Each place sends one message, or
-/// stream of messages. Even blocks. Cost: a gather within a place, one among as many ranks as there are
-/// places, and a message of all blocks within a place if the root does not lead it. Any places.
+/// leader of the root's place by `Between`, and that leader hands them to the root. Each place sends one
+/// message, or stream of messages. Even blocks. Cost: a gather within a place, one among as many ranks as
+/// there are places, and a message of all blocks within a place if the root does not lead it. Any assignment
+/// of ranks to places.
 template <class In, class Between>
 struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::gather && Between::implements == operation::gather,

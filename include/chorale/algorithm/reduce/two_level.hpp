@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce of two levels.
+// Two-level reduce.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,11 @@
 namespace chorale::reduce {
 
 /// Each place combines its operands at its leader by `In`; the leaders combine the results at the leader of
-/// the root's place by `Between`, which hands the result to the root. Each place sends one operand. The
-/// evaluation is in rank order if the ranks of each place are neighbours; if they are not, `degree_k<1>`
+/// the root's place by `Between`, and that leader hands the result to the root. Each place sends one operand.
+/// The evaluation is in rank order if the ranks of each place are neighbours; if they are not, `degree_k<1>`
 /// among all ranks serves operators that do not commute. Cost: a reduce within a place, one among as many
-/// ranks as there are places, and a message within a place if the root does not lead it. Any places. Source:
-/// Graham et al. 2011 (Cheetah).
+/// ranks as there are places, and a message within a place if the root does not lead it. Any assignment of
+/// ranks to places. Source: Graham et al. 2011 (Cheetah).
 template <class In, class Between>
 struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::reduce && Between::implements == operation::reduce,

@@ -35,7 +35,7 @@ struct direct {
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
     if constexpr (reads_operands<Net>) {
-      // All ranks know all sizes, so they choose alike.
+      // All ranks know all sizes, so they make the same choice.
       if (net.size() > 1 && chorale::is_read(net, in.layout().largest())) {
         co_await by_reads(net, now, in, out, op);
         co_return;

@@ -36,7 +36,7 @@ struct last_arriver {
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
                     reduction op) {
     const auto ranks = static_cast<std::size_t>(net.size());
-    // All ranks know all sizes, so they choose alike.
+    // All ranks know all sizes, so they make the same choice.
     if (in.layout().largest() > net.block_bytes() / ranks)
       return through<long_slots>(net, now, std::move(in), out, std::move(op));
     return through<block_slots>(net, now, std::move(in), out, std::move(op));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reduce-scatter of two levels.
+// Two-level reduce-scatter.
 #pragma once
 
 #include <cstddef>
@@ -15,11 +15,12 @@
 
 namespace chorale::reduce_scatter {
 
-/// Each place combines the operands of its ranks, of all blocks, at its leader by `In`, a reduce; the leaders
+/// Each place combines its ranks' operands for all blocks at its leader by `In`, a reduce; the leaders
 /// combine the results by `Between`, a reduce-scatter of whole places; and each scatters the blocks of its
 /// place by `Out`. Even and uneven blocks. The evaluation is in rank order if the ranks of each place are
 /// neighbours; if they are not, `direct` among all ranks serves operators that do not commute. Cost: a reduce
-/// and a scatter within a place, and a reduce-scatter among as many ranks as there are places. Any places.
+/// and a scatter within a place, and a reduce-scatter among as many ranks as there are places. Any assignment
+/// of ranks to places.
 template <class In, class Between, class Out>
 struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::reduce && Between::implements == operation::reduce_scatter &&

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scan of two levels.
+// Two-level scan.
 #pragma once
 
 #include <cstddef>
@@ -18,10 +18,10 @@ namespace chorale::scan {
 
 /// The ranks of each place scan by `In`, and the last of them hands the total of the place to its leader. The
 /// leaders scan the totals by `Between`, and each hands the combination of all places before its own to its
-/// place by `Out`, a broadcast, where all ranks combine it with what they have. If the ranks of each place
-/// are not neighbours, `recursive_doubling` runs among all ranks. Evaluates in rank order. Cost: `In`, a
-/// message and `Out` within a place, and a scan among as many ranks as there are places; memory for one
-/// message. Any places. Source: Graham et al. 2011 (Cheetah), for a scan.
+/// place by `Out`, a broadcast, where all ranks combine it with their results within the place. If the ranks
+/// of each place are not neighbours, `recursive_doubling` runs among all ranks. Evaluates in rank order.
+/// Cost: `In`, a message and `Out` within a place, and a scan among as many ranks as there are places; memory
+/// for one message. Any assignment of ranks to places. Source: Graham et al. 2011 (Cheetah), for a scan.
 template <class In, class Between, class Out>
 struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::scan && Between::implements == operation::scan &&

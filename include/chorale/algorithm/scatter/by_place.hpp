@@ -23,15 +23,14 @@ namespace chorale::scatter {
 /// Even and uneven blocks, whose sizes only the root and their own ranks know. The root sends the leader
 /// of each other place the sizes of all blocks of that place, and then all short blocks together. The
 /// leader tells each rank its size, which that rank checks, and gives it its block if that is short. Long
-/// blocks go straight from the root, and so do those of its own place and of places of one rank. Cost: at
-/// the root, the sizes and the short blocks of each other place of several ranks, two messages if they
-/// fit into a block of the transport each, and a message for every other block. Any places; `flat` where
-/// there are no two levels, and where ranks of a place have no device of their own or there are fewer
-/// than `least_places`.
+/// blocks go straight from the root, and so do those of its own place and of places of one rank. Cost at the
+/// root: for each other place of several ranks, its sizes and its short blocks (two messages, if each fits
+/// into a block of the transport); and a message for every other block. Any assignment of ranks to places;
+/// uses `flat` where `joins_blocks` is false.
 struct by_place {
   static constexpr auto implements = operation::scatter;
   static constexpr bool uneven = true;
-  /// With fewer places the root alone is as fast.
+  /// With fewer places `flat` is as fast.
   static constexpr int least_places = 4;
   template <class Net>
   static constexpr bool runs_on = mailbox_transport<Net>;
@@ -48,7 +47,7 @@ struct by_place {
   }
 
  private:
-  /// The root: first what ranks pass on, then what goes straight.
+  /// The root's part: sends first what leaders pass on, then what goes straight.
   template <placed_transport Net>
   static task<> give_all(Net& net, call_id now, blocks<const std::byte> all, std::span<std::byte> mine) {
     const joint_blocks which{net, net.rank()};
@@ -64,7 +63,7 @@ struct by_place {
     }
     chorale::place_own(all[net.rank()], mine);
   }
-  /// What the leader of a place gets.
+  /// Sends the leader of a place the sizes and short blocks of its ranks.
   template <placed_transport Net>
   static task<> give_joint(Net& net, call_id now, int place, const blocks<const std::byte>& all) {
     const joint_blocks which{net, net.rank()};
@@ -92,14 +91,15 @@ struct by_place {
         co_await hand_out(net, now, mine.size(), joint, root);
       } else {
         const auto message = co_await net.receive(leader, now);
-        // The size is what the root has said, so that the root is named if it differs.
+        // The size is that given by the root, so an error names the root.
         agreed::place_first(agreed::open(net, root, now, message, {.takes = mine.size()}, joint.size()),
                             joint);
       }
     }
     if (which.goes_straight(place, mine.size())) co_await agreed::receive(net, root, now, mine);
   }
-  /// The leader: `joint` of its own `size` bytes, and those of the other ranks of its place.
+  /// The leader's part: receives the sizes and short blocks of its place and passes them on. `size`, `joint`:
+  /// the bytes of its own block, and the block itself if it is short.
   template <placed_transport Net>
   static task<> hand_out(Net& net, call_id now, std::size_t size, std::span<std::byte> joint, int root) {
     const joint_blocks which{net, root};
@@ -120,7 +120,7 @@ struct by_place {
       else if (sizes[0] == size)
         chorale::move_bytes(joint, block);
     }
-    // The other ranks have what is theirs before this one fails.
+    // This rank fails only after it has served the other ranks.
     if (sizes[0] != size) chorale::throw_unequal_sizes(net, now, net.rank(), size, root, sizes[0]);
   }
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scatter of two levels.
+// Two-level scatter.
 #pragma once
 
 #include <cstddef>
@@ -15,10 +15,11 @@
 
 namespace chorale::scatter {
 
-/// The root hands all blocks to the leader of its place, which sends each other leader those of its place by
-/// `Between`; each leader scatters them within its place by `In`. Each place gets one message, or stream of
-/// messages. Even blocks. Cost: a message of all blocks within a place if the root does not lead it, a
-/// scatter among as many ranks as there are places, and one within a place. Any places.
+/// The root hands all blocks to the leader of its place, which sends each other leader the blocks of that
+/// leader's place by `Between`; each leader scatters them within its place by `In`. Each place gets one
+/// message, or stream of messages. Even blocks. Cost: a message of all blocks within a place if the root does
+/// not lead it, a scatter among as many ranks as there are places, and one within a place. Any assignment of
+/// ranks to places.
 template <class In, class Between>
 struct two_level : of_levels<In, Between> {
   static_assert(In::implements == operation::scatter && Between::implements == operation::scatter,
@@ -57,7 +58,8 @@ struct two_level : of_levels<In, Between> {
     blocks<const std::byte> of_places;
     if (from.holds_all) of_places = {data, by_place.of_places()};
     const auto of_mine = from.holds_all ? of_places[place] : data;
-    // At the leader that has all blocks those of its place are in place: Between does not copy them.
+    // The leader that has all blocks uses those of its own place where they are: `Between` does not copy
+    // them.
     const std::span<std::byte> target{const_cast<std::byte*>(of_mine.data()), of_mine.size()};
     const call_id between = where.are_equal() ? now : now.with_private_sizes();
     co_await Between::run(ranks.between(), between, of_places, target, from.place);

@@ -22,7 +22,7 @@ struct posting_costs {
   /// For software adapters: the processor's copy of a payload, inline or not, to the target. Empty: the
   /// adapter fetches the payload.
   work_cost copy;
-  /// The same from or to memory that another core has touched since; empty: as `copy`.
+  /// The same from or to memory that another core touched last; empty: as `copy`.
   work_cost copy_touched;
   /// In addition, through the system, from or to another rank's memory that the adapter has not allocated.
   work_cost reach;

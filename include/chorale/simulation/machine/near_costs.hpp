@@ -15,7 +15,7 @@ struct near_costs {
   duration post{};  ///< each request, besides the copy of its payload
   duration line{};  ///< until a core that polls a cache line sees what another core has written there
   byte_cost byte;   ///< of bytes that another core's cache holds: the least that a copy of them takes
-  /// Copies of at least so many bytes are between memory and memory, which all cores of a host share.
+  /// Copies of at least this many bytes also take the time of the memory, which all cores of a host share.
   std::uint64_t uncached = 0;
   byte_cost memory;  ///< of these copies, by all cores together
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which peers a rank is connected with: a sans-I/O state machine, which takes messages and times.
+// Which peers a rank is connected to: a sans-I/O state machine driven by messages and times.
 #pragma once
 
 #include <cstddef>
@@ -68,7 +68,6 @@ class connection_port {
 /// connection that is in use again. If both ask at once, each may agree to the other's request. A connection
 /// that a rank has opened in order to send is not closed before it has sent something; otherwise two ranks
 /// with too little room could keep each other from ever sending.
-/// ranks with too little room could keep each other from ever sending.
 ///
 /// A refusal carries the peer's ledger. The requester asks again once it has received everything that the
 /// peer had sent by then and the peer has said `possible`, meaning that it, too, has received everything. If

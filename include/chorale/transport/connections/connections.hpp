@@ -64,10 +64,10 @@ class connections final : private connection_port {
   /// requests and inquiries.
   [[nodiscard]] static joining_plan plan(std::string transport, int ranks, const config& settings);
 
-  /// `over`: the device port to use. `number`: identifies this object among all of the transport's, the same
-  /// on all ranks, below 24. `near`: the device port to the other ranks of this rank's place, or null, if
-  /// `over` reaches them like all others. The referenced objects must outlive it. @throws error as the verbs
-  /// objects.
+  /// `over`: the device port to use. `number`: identifies this object among the `connections` of its
+  /// transport; the same on all ranks, below 24. `near`: the device port to the other ranks of this rank's
+  /// place; null if `over` reaches them, too. The referenced objects must outlive it. @throws error as the
+  /// verbs objects.
   connections(endpoint& owner, const device_port& over, connection_user& user, const options& o,
               std::uint16_t number = 0, const device_port* near = nullptr);
   connections(const connections&) = delete;
@@ -134,7 +134,7 @@ class connections final : private connection_port {
   [[nodiscard]] std::size_t registered_bytes() const noexcept {
     return lane_.registered_bytes() + (near_ ? near_->registered_bytes() : 0);
   }
-  /// The connections' part of the report; pieces of the pool that are used elsewhere count as spare ones.
+  /// Adds the connections' part of the report; pieces of the pool that are used elsewhere count as spare.
   void describe(memory_report& m) const;
 
   // The interface for the endpoint.
@@ -180,7 +180,8 @@ class connections final : private connection_port {
   [[nodiscard]] bool admits(int peer) const noexcept override { return user_->admits(peer); }
 
   void on_datagram(int from, std::uint16_t kind, std::span<const std::byte> body);
-  /// Drives progress until `is_over` for each open, working connection. `within`: the time for all of them.
+  /// Drives progress until `is_over` for each open, working connection. `within`: time limit for all
+  /// together.
   template <class IsOver>
   void await_each(clock::duration within, const IsOver& is_over);
   /// Maps queue pair numbers to connections.

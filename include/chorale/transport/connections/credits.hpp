@@ -16,7 +16,7 @@ namespace chorale::transport {
 /// by an RDMA write of one word (P2 section 4.1.4) or by an answer: a message of the algorithm that both
 /// sides know to imply it (P2 section 4.2.4). Credits persist across connections. One thread at a time.
 ///
-/// Writer: the receiver: finishes reading blocks, then writes their number, by its device.
+/// Writer: the receiver: finishes reading blocks, then writes their number, through its device.
 /// Reader: the sender: loads that number by `load_acquire`, then writes into the blocks.
 /// Pair: that acquire, and the release by which `soft0` stores a word; an answer is an ordinary message.
 class credits {
@@ -28,7 +28,7 @@ class credits {
     std::uint64_t free_to = 0;       ///< ... of which at least this many have been released
     std::uint64_t received = 0;      ///< messages received from the peer
     std::uint64_t released = 0;      ///< ... and released
-    std::uint64_t acknowledged = 0;  ///< ... which the peer knows, or will learn by an answer
+    std::uint64_t acknowledged = 0;  ///< ... that the peer knows of, or will learn of from an answer
     bool is_due = false;             ///< an acknowledgement is pending for lack of room
     account* next_due = nullptr;
   };
@@ -49,7 +49,7 @@ class credits {
   static void answered(account& a, std::uint64_t messages) noexcept {
     a.free_to = std::max(a.free_to, messages);
   }
-  /// The peer will learn by an answer which of its messages have been released.
+  /// The peer will learn from an answer which of its messages have been released.
   static void will_answer(account& a) noexcept { a.acknowledged = a.released; }
   /// Releases the oldest received message of the peer.
   void release(account& a) noexcept {

@@ -36,7 +36,7 @@ struct lane {
   static constexpr long long spare_entries = 192;
   /// Most requests of one queue pair.
   static constexpr std::uint32_t queue_depth = 128;
-  /// Outstanding reads and atomics per connection: more gain nothing measurable, and each costs the adapter
+  /// Outstanding reads and atomics per connection: more bring no measurable gain, and each costs the adapter
   /// resources.
   static constexpr int most_reads = 16;
   /// Bytes for a word or a header, on a device without inline data.
@@ -50,8 +50,8 @@ struct lane {
 
   /// A queue pair on the shared queues.
   [[nodiscard]] verbs::queue_pair make_queue_pair();
-  /// Makes the completion queue large enough for all outstanding requests of so many queue pairs: when a peer
-  /// dies, each request to it completes with an error, signalled or not.
+  /// Makes the completion queue large enough for all outstanding requests of that many queue pairs: when a
+  /// peer dies, each request to it completes with an error, signalled or not.
   void make_room_for(std::size_t queue_pairs);
   /// Size of each send queue, a power of two.
   [[nodiscard]] std::uint32_t send_depth() const noexcept;

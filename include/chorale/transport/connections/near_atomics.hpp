@@ -8,8 +8,8 @@
 
 namespace chorale::transport {
 
-/// Connections to the ranks of this place by the device between places. They carry atomic operations alone:
-/// a message from a peer breaks its connection. One thread at a time.
+/// Connections to the ranks of this place through the device between places. They carry only atomic
+/// operations: a message from a peer breaks its connection. One thread at a time.
 class near_atomics final : private connection_user {
  public:
   /// `others`: the connections that carry everything else. It must outlive this.
@@ -25,7 +25,7 @@ class near_atomics final : private connection_user {
   connections links;
 
  private:
-  /// Beyond those of the rails of a transport.
+  /// Above the numbers of the rails of a transport.
   static constexpr std::uint16_t number = 16;
 
   void on_accepted(connection&) override {}

@@ -30,9 +30,10 @@ class rail final : private connection_user {
   using admission = std::function<bool(int peer)>;
 
   /// `number`: the index of this rail in the transport, the same on all ranks. `over`: its device port;
-  /// `near`: as of `connections`. All must outlive it. A transport that gives `admits` must not use this rail
-  /// for atomic operations: they need one executor for all peers, also for those that get no connection.
-  /// Settings: those of connections, mailbox and registration cache. @throws error as the verbs objects.
+  /// `near`: as for `connections`. All must outlive it. A transport that passes `admits` must not use this
+  /// rail for atomic operations: these need one executor for all peers, including those that get no
+  /// connection. Settings: those of connections, mailbox and registration cache. @throws error as the verbs
+  /// objects.
   rail(endpoint& owner, const device_port& over, std::uint16_t number = 0, admission admits = {},
        const device_port* near = nullptr)
       : links_(owner, over, *this, Mailbox::needs(owner.copies_to_some(), owner.settings(), owner.size()),
@@ -116,7 +117,7 @@ class rail final : private connection_user {
   [[nodiscard]] bool admits(int peer) const noexcept override { return !admits_ || admits_(peer); }
 
   connections links_;
-  std::unique_ptr<near_atomics> near_atomics_;  ///< null with one lane, or an admission
+  std::unique_ptr<near_atomics> near_atomics_;  ///< null with one lane, or with `admits`
   rma_queue one_sided_;
   Mailbox mailbox_;
   admission admits_;

@@ -41,7 +41,7 @@ class receive_queue {
   }
   /// Maximum number of receives available to one sender.
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
-  /// Receives in all queues of so many connections.
+  /// Receives in all queues of that many connections.
   [[nodiscard]] std::size_t count(std::size_t connections) const noexcept {
     return pairs_.empty() ? count_ : connections * count_;
   }

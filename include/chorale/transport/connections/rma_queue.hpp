@@ -53,7 +53,8 @@ class rma_queue {
   [[nodiscard]] exposure expose(std::span<std::byte> memory, peer_set peers = peer_set::all) {
     return registered(memory, registration_cache::rights::remote, peers);
   }
-  /// The same without the cache: peers can access exactly these bytes, and none once the object has ended.
+  /// The same without the cache: peers can access exactly these bytes, and none once the object has been
+  /// destroyed.
   [[nodiscard]] exposure expose_alone(std::span<std::byte> memory, peer_set peers = peer_set::all);
   /// Registers memory that peers may read; it may be read-only.
   [[nodiscard]] exposure offer(std::span<const std::byte> memory, peer_set peers = peer_set::all) {
@@ -135,7 +136,7 @@ class rma_queue {
     return c == nullptr || c->there.in_order;
   }
   bool try_flush(int to);
-  /// A device may acknowledge puts before they are visible: reads behind them where it may.
+  /// Makes puts visible on a device that may acknowledge them earlier: posts a read behind them.
   bool try_make_visible(int to);
   bool try_notified(int from, call_id now);
 

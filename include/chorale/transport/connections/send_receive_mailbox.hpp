@@ -20,10 +20,10 @@ class eager_ring;
 class rma_queue;
 class posted_messages;
 
-/// A mailbox that works as MPI over send and receive: copy, match, copy. A message is copied into a
-/// registered staging block and sent; it consumes a receive and its block, is found on the completion
-/// queue and waits in a queue of unexpected messages, per sender and in order, until it is received. A
-/// signal is a send of only a header.
+/// A mailbox that works like MPI over send and receive: copy, match, copy. A message is copied into a
+/// registered staging block and sent; it consumes a receive and its block, is found on the completion queue
+/// and waits in a queue of unexpected messages, per sender and in order, until it is received. A signal is a
+/// send of only a header.
 ///
 /// Messages of any length are posted. Up to `config::send_receive_eager_bytes` they travel in as many blocks
 /// as they need. A longer one is announced by a request in place of a message; the receiver registers the
@@ -31,10 +31,10 @@ class posted_messages;
 /// then sends the end (`config::send_receive_long` has alternatives). If the memory of either side cannot be
 /// registered, the message travels in blocks.
 ///
-/// At most `config::blocks` messages of a sender wait here; it is told when they are released. A shared
-/// receive queue has at most 512 blocks. When half of them hold messages that were not received yet, further
-/// ones are copied out, so that the awaited message always finds a block; while this rank does not poll,
-/// senders wait for one (RNR).
+/// At most `config::blocks` messages of a sender wait here; the sender is told when they are released. A
+/// shared receive queue has at most 512 blocks. When half of them hold messages that were not received yet,
+/// further ones are copied out, so that the awaited message always finds a block; while this rank does not
+/// poll, senders wait for one (RNR).
 ///
 /// With `eager_policy::rdma_write`, messages and requests are instead written into a ring of blocks per
 /// sender, as in MVAPICH since 2003, and a signal is the write of a word; answers and ends remain sends. One

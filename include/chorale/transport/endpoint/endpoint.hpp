@@ -66,7 +66,7 @@ class endpoint {
   [[nodiscard]] int rank() const noexcept { return channel_.rank(); }
   [[nodiscard]] int size() const noexcept { return channel_.size(); }
   [[nodiscard]] const config& settings() const noexcept { return settings_; }
-  /// What is known of the ranks.
+  /// What is known about the ranks.
   [[nodiscard]] const membership& members() const noexcept { return *members_; }
   /// A random number by which users tell groups apart. It reveals nothing of their secrets.
   [[nodiscard]] std::uint32_t public_name() const noexcept;
@@ -81,7 +81,7 @@ class endpoint {
   [[nodiscard]] const places& layout() const noexcept;
   /// Where this rank is.
   [[nodiscard]] const location& where() const noexcept;
-  /// True if all ranks are on one host, and one device, which maps memory of peers, leads to all of them.
+  /// True if all ranks are on one host, and one device reaches all of them and maps memory of peers.
   [[nodiscard]] bool maps_memory() const noexcept;
   /// The same for the ranks of this rank's place.
   [[nodiscard]] bool maps_within_place() const noexcept;
@@ -99,8 +99,8 @@ class endpoint {
   [[nodiscard]] bool copies_to_some() const noexcept {
     return ports_.some_have_near || port().device().is_soft();
   }
-  /// The domain in which memory is allocated that these peers access: that of `soft0` if it reaches some of
-  /// them, since it copies fastest from and to memory of its own, and adapters take any.
+  /// The protection domain in which to allocate memory that these peers access: that of `soft0` if it reaches
+  /// some of them, since soft0 copies fastest from and to its own memory, and adapters accept any memory.
   [[nodiscard]] const verbs::protection_domain& memory_domain(peer_set peers = peer_set::all) const noexcept {
     return (near_port() != nullptr && peers != peer_set::far ? *near_port() : port()).domain();
   }

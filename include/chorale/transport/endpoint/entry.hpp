@@ -49,7 +49,7 @@ class occupancy {
     occupancy& place_;
   };
 
-  /// The same for work that a thread drives from its waits, when it may already be inside.
+  /// The same for work that a thread drives from its waits; the thread may already be inside.
   class [[nodiscard]] passage {
    public:
     explicit passage(occupancy& place) noexcept

@@ -18,9 +18,9 @@ namespace chorale::transport {
 class endpoint;
 
 /// A UD queue pair in the multicast group of a communicator, and the protocol that makes its datagrams
-/// reliable (P1 section 4.3): receivers report missing messages (NAK), so that reliability is free without
-/// losses. Every rank of the communicator has one and hears every other; a rank that joins late has merely
-/// lost earlier messages.
+/// reliable (P1 section 4.3): receivers report missing messages (NAK), so that reliability costs nothing
+/// unless messages are lost. Every rank of the communicator has one and hears every other; a rank that joins
+/// late has merely lost earlier messages.
 ///
 /// * A *signal* is a word that says which call is complete; a later one supersedes earlier ones, so that it
 ///   needs no window, order or acknowledgement.
@@ -32,7 +32,7 @@ class endpoint;
 /// functions acquire it.
 class multicast_group {
  public:
-  /// Joins the group. @throws error errc::unsupported if the device does not support multicast; as the verbs.
+  /// Joins the group. @throws error errc::unsupported if the device has no multicast; as the verbs objects.
   explicit multicast_group(endpoint& owner);
   ~multicast_group();
   multicast_group(const multicast_group&) = delete;
@@ -41,7 +41,7 @@ class multicast_group {
   /// A message in place at the receiver.
   using arrival = transport::arrival<multicast_group, int>;
 
-  // Attempts: false means retry later. @throws error errc::mismatch; as the verbs.
+  // Attempts: false means retry later. @throws error errc::mismatch; as the verbs objects.
   bool try_signal(call_id now);
   bool try_signalled(int root, call_id now);
   bool try_send(call_id now, std::span<const std::byte> bytes);

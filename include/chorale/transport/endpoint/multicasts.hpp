@@ -19,7 +19,7 @@ class multicast_group;
 /// arrive from the control channel on any thread; everything else runs on the rank's own thread.
 class multicasts {
  public:
-  /// `owner` must outlive this object, and must read no datagrams after this object has ended.
+  /// `owner` must outlive this object, and must read no datagrams after this object has been destroyed.
   explicit multicasts(endpoint& owner);
   ~multicasts();
   multicasts(const multicasts&) = delete;
@@ -30,8 +30,8 @@ class multicasts {
   /// Largest payload of one message in bytes: what fits into a datagram of the path MTU.
   [[nodiscard]] std::size_t payload_bytes() const noexcept;
 
-  /// Joins the group, if there is another rank. @throws error errc::unsupported naming the remedy if the
-  /// device does not support multicast; as the verbs.
+  /// Joins the group, if there is another rank. @throws error errc::unsupported, naming the remedy, if the
+  /// device does not support multicast; as the verbs objects.
   void join();
   /// The group, created and joined at first use. Precondition: more than one rank. @throws error as `join`.
   [[nodiscard]] multicast_group& group() {

@@ -7,7 +7,7 @@
 
 namespace chorale::transport {
 
-/// Message number `number` that this rank has posted to a peer, or from it.
+/// A message that this rank has posted to or from a peer. `number` counts those of this peer and side.
 struct posted_message {
   enum class side { send, receive };
   int peer;
@@ -16,8 +16,8 @@ struct posted_message {
 };
 
 class endpoint;
-/// Withdraws all memory, since the memory of this message ends before the message is complete: because of the
-/// exception in flight; without one, the call fails with errc::misuse.
+/// Withdraws all memory, since the memory of this message is destroyed before the message is complete. The
+/// reason is the exception in flight; if there is none, the call fails with errc::misuse.
 void give_up(endpoint& core, const posted_message& message) noexcept;
 
 /// Held next to the memory of a posted message. If it is destroyed before the message is complete, by an

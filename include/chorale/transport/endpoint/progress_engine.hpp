@@ -39,7 +39,7 @@ class progress_engine {
     call_record& calls;
     const occupancy& use;
   };
-  /// `looks_after`: the slow path of its waits. `spin`: each rank has its own core.
+  /// `looks_after`: supervises the slow path of its waits. `spin`: each rank has its own core.
   progress_engine(const parts& p, std::unique_ptr<watchdog> looks_after, bool spin);
   progress_engine(const progress_engine&) = delete;
   progress_engine& operator=(const progress_engine&) = delete;
@@ -59,7 +59,7 @@ class progress_engine {
   void give_way() const noexcept {
     if (shares_cores()) clock::give_way();
   }
-  /// `progress`, for a program that itself polls, for something unknown here.
+  /// As `progress`, for a program that polls for something that the engine does not know.
   void poll() {
     progress();
     give_way();
@@ -98,23 +98,23 @@ class progress_engine {
   [[nodiscard]] bool is_parked() const noexcept { return static_cast<bool>(parked_.frame); }
   void forget_parked() noexcept { parked_ = {}; }
   /// Lets the parked call continue as far as possible; with `attention::waits` first waits for the operation
-  /// on which it is parked. Failures are raised inside the coroutine. @returns how long it has waited, if it
-  /// stays where it is, otherwise zero
+  /// on which it is parked. Failures are raised inside the coroutine. @returns how long the call has waited
+  /// if it stays parked, otherwise zero
   clock::duration advance(attention how);
   void rethrow_parked_failure() {
     if (parked_.failure) [[unlikely]]
       std::rethrow_exception(std::exchange(parked_.failure, nullptr));
   }
 
-  /// Sets the number of exceptions in flight at the place that drives nonblocking calls, which are not
-  /// exceptions of these calls; `not_driven` if none is driven. Returns the previous value.
+  /// Sets the number of exceptions that were already in flight when nonblocking calls were driven, and are
+  /// not exceptions of these calls; `not_driven` if none is driven. Returns the previous value.
   int set_exceptions_outside(int exceptions) noexcept {
     return std::exchange(exceptions_outside_, exceptions);
   }
   static constexpr int not_driven = -1;
   /// Call when memory of a call is destroyed; `then`: number of exceptions in flight when the memory was
-  /// made. If an exception of the call destroys it, peers lose access to all memory first. Takes into account
-  /// that a nonblocking call may have been driven from elsewhere then.
+  /// made. If an exception of the call destroys it, peers lose access to all memory first. For a nonblocking
+  /// call that is being driven, the number set by `set_exceptions_outside` replaces `then`.
   void withdraw_if_unwinding(int then) noexcept;
 
   // For slow waits.

@@ -15,7 +15,7 @@
 
 namespace chorale::transport {
 
-/// Where a rank is, and how it got there. Communicators that are split from another keep it.
+/// Where a rank runs, and how it was started. Communicators that are split from another keep it.
 struct location {
   int local_rank = 0;         ///< number among the ranks of the job on its host
   std::uint64_t place = 0;    ///< equal for ranks of one place among those of a host; 0: not known yet
@@ -27,7 +27,8 @@ struct group_view {
   int rank = 0;
   int size = 1;
   location where;
-  // Functions, since texts allocate: they are called where a failure can be reported to the other ranks.
+  // Functions, since making these texts allocates memory: they are called where a failure can be reported to
+  // the other ranks.
   std::function<std::string()> job;
   std::function<std::string()> launched;
   /// The algorithms, which must be the same on all ranks; empty without a communicator.

@@ -63,14 +63,14 @@ struct joined_group {
 
 /// One rank's part in forming a group. The ranks exchange messages in rounds, by whatever means the owner
 /// has: each rank contributes `message()` and `take()`s the messages of all in rank order, until `is_over()`.
-/// Nothing in here waits.
+/// None of its functions waits.
 ///
 /// * First each rank sends its card: its address, and fingerprints of everything that ranks compare.
 /// * If fingerprints differ, each sends the underlying values, and all fail, naming the difference.
 /// * Then each opens its port, and reports that datagrams can reach it.
 ///
-/// A rank that cannot join sends a refusal with its reason in the current round, so that no rank waits for
-/// it: all fail then. Cost: two rounds, and one pass over the cards (`docs/joining.md`).
+/// A rank that cannot join sends a refusal with its reason in the current round, so that all ranks fail
+/// instead of waiting for it. Cost: two rounds, and one pass over the cards (`docs/joining.md`).
 class joining {
  public:
   /// Opens device and port. A failure of this rank is not thrown but reported in the next message. @throws

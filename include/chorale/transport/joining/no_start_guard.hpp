@@ -7,8 +7,8 @@ namespace chorale::transport {
 class control_channel;
 class membership;
 
-/// The other ranks already expect this rank. If the guard is destroyed before it is dismissed, the
-/// communicator could not be made here, and the others are told, since they would wait for it.
+/// The other ranks already expect this rank. If the guard is destroyed without having been dismissed, the
+/// communicator could not be made here: the others are told, since they would otherwise wait for it.
 class no_start_guard {
  public:
   no_start_guard(control_channel& channel, const membership& group) noexcept

@@ -31,10 +31,10 @@ class failure_detector {
   /// The news that a peer left or died may overtake what it sent before.
   static constexpr std::chrono::milliseconds last_messages{100};
   /// The death of a peer ends a wait for another peer only after this time, since a farewell of the dead peer
-  /// may be in flight; and not before all living ranks have said that they have no such farewell
-  /// either, or `limits::silence` is over.
+  /// may be in flight; and not before all living ranks have said that they have no such farewell either, or
+  /// `limits::silence` has passed.
   static constexpr std::chrono::milliseconds farewell{500};
-  /// A process seen running is taken to run for this time. Longer than the time between two looks at it.
+  /// A process that was seen running counts as running for this time: longer than the interval of checks.
   static constexpr std::chrono::milliseconds seen_recently = 2 * longest_gap;
 
   struct limits {
@@ -48,14 +48,14 @@ class failure_detector {
   failure_detector(int peers, const limits& l);
 
   // Events.
-  /// It is time `now` and the owner attends: attended time advances.
+  /// The owner attends at time `now`: advances attended time.
   void advance_to(time_point now) noexcept;
   /// A sign of life of `peer` arrived: a datagram, or an acknowledgement by its adapter.
   void hear(int peer) noexcept;
   /// `peer` was sent a question, which it answers as long as it is alive.
   void ask(int peer);
-  /// `peer` has ended its communicator. This is known at once, but its time counts from the next
-  /// `advance_to`, since this rank may not have run for a while when it reads of it.
+  /// `peer` has ended its communicator. This is known at once, but counts as having happened at the next
+  /// `advance_to`, since this rank may not have run for a while before it learns of it.
   void leave(int peer) noexcept;
   /// The process of `peer` was seen running: it may be silent because it has left, or has no core for its
   /// service thread, but it is not dead.
@@ -78,7 +78,7 @@ class failure_detector {
   [[nodiscard]] bool is_silent(int peer) const noexcept;
   /// Attended time since the first question after its last sign of life; zero if no question is open.
   [[nodiscard]] duration silence_of(int peer) const noexcept;
-  /// True if it has ever given one.
+  /// True if any sign of life of it has ever arrived.
   [[nodiscard]] bool was_heard(int peer) const noexcept { return heard_[static_cast<std::size_t>(peer)]; }
   /// True if it has left several questions unanswered, and may have left without telling this rank.
   [[nodiscard]] bool may_have_left(int peer) const noexcept;
@@ -91,11 +91,11 @@ class failure_detector {
   enum class outcome {
     keep_waiting,
     dead,      ///< the verdict's peer is dead
-    left,      ///< the awaited peer has left; if any was awaited, all have
-    silent,    ///< the awaited peer shows no sign of life; if any was awaited, the verdict's peer
+    left,      ///< the awaited peer has left; if any rank is awaited, all have
+    silent,    ///< the awaited peer shows no sign of life; if any rank is awaited, the verdict's peer
     deadline,  ///< a blocking wait took too long
-    /// The wait continues, but report it: once at `stall`, then at doubling intervals. Waits that only pass
-    /// by are not reported until the call is waited for again.
+    /// The wait continues, but report it: once at `stall`, then at doubling intervals. A call that is only
+    /// advanced (`attention::passes`) is not reported until it is waited for again.
     stalled,
   };
   struct verdict {
@@ -115,17 +115,17 @@ class failure_detector {
   };
   [[nodiscard]] wait begin(int peer) const noexcept;
   /// Judges a wait at the time of the last `advance_to`. Between two judgements the owner checks for the
-  /// awaited data; a wait ends only if two successive judgements agree. Otherwise data could be missed that
-  /// arrived with the farewell that ends the wait, or while this rank did not run. The silence of a peer ends
-  /// only waits that may be for that peer: it may have left, and this rank may have missed the farewell. A
-  /// rank that waits for the silent peer finds out and tells the others. Where strangers leave without a
+  /// awaited data; a wait ends only if two successive judgements agree. Otherwise this rank could miss data
+  /// that arrived with the farewell that ends the wait, or while this rank did not run. The silence of a peer
+  /// ends only waits that may be for that peer: it may have left, and this rank may have missed the farewell.
+  /// A rank that waits for the silent peer finds out and tells the others. Where strangers leave without a
   /// farewell, the silence of one does not end a wait for any peer, either. The death of a peer is certain,
   /// and ends every wait.
   verdict judge(wait& w) const noexcept;
   [[nodiscard]] duration waited(const wait& w) const noexcept { return attended_ - w.since; }
 
  private:
-  /// Of a peer that was asked something, or whose process was looked at.
+  /// The state of a peer that was asked something, or whose process was checked.
   struct peer_state {
     duration asked{};  ///< time of the first question since it was last heard
     unsigned questions = 0;
@@ -133,7 +133,7 @@ class failure_detector {
     std::optional<duration> seen;  ///< when its process was last seen running
     bool is_denied = false;        ///< all living ranks have said that they have no farewell of this peer
   };
-  /// Null if neither was done.
+  /// Null for a peer that was neither asked nor checked.
   [[nodiscard]] const peer_state* find(int peer) const noexcept {
     const auto found = states_.find(peer);
     return found == states_.end() ? nullptr : &found->second;

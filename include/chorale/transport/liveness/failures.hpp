@@ -109,7 +109,7 @@ class failures {
   void fail(const std::exception_ptr& why) noexcept;
   /// Tells all ranks that the communicator was destroyed from inside one of its calls.
   void abandon() noexcept;
-  /// A nonblocking call has failed by `why`. It stays unreported until a request has thrown it, which then
+  /// A nonblocking call has failed with `why`. It stays unreported until a request has thrown it, which then
   /// sets `*is_reported`: a program sees the code of the first failure before it sees errc::poisoned.
   void note_unreported(const std::exception_ptr& why, std::shared_ptr<bool> is_reported) noexcept;
   /// A destructor has caught `why` and cannot throw it: if it is a failure of this communicator, the next

@@ -33,7 +33,7 @@ class inquiry {
   inquiry& operator=(const inquiry&) = delete;
   ~inquiry();
 
-  /// Asks `peer` about its call of the number of `now`; the answer is judged while this rank waits for it,
+  /// Asks `peer` about its call with the number of `now`; the answer is judged while this rank waits for it,
   /// and is a sign of life.
   void ask(int peer, call_id now);
   /// Asks `peer` whether it has a farewell of `absent`, whose process is gone, or which does not answer.
@@ -54,7 +54,7 @@ class inquiry {
   void mismatch(int peer, call_id now) { mismatch(peer, now, static_cast<std::uint32_t>(now.number)); }
 
   // Leaving.
-  /// Tells all other ranks that this rank leaves, and checks that its calls match those of neighbors that
+  /// Tells all other ranks that this rank leaves, and checks that its calls match those of neighbours that
   /// have left: two ranks that only send, in calls that do not match, and then end would wait for nothing, so
   /// that no wait could detect the mismatch. Not under the lock of the channel. @throws error if datagrams
   /// can be neither sent nor read.

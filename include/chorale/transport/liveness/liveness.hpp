@@ -19,8 +19,8 @@ class witness_round;
 /// of this host. docs/liveness.md says what counts as alive. Used on the rank's own thread.
 class liveness {
  public:
-  /// Learns of each datagram of the channel from now on. Both arguments must outlive this; the channel must
-  /// not be read after it has ended.
+  /// Receives each datagram of the channel from now on. Both arguments must outlive it; the channel must not
+  /// be read after this object has been destroyed.
   liveness(const membership& group, control_channel& channel, const failure_detector::limits& l);
   liveness(const liveness&) = delete;
   liveness& operator=(const liveness&) = delete;
@@ -52,7 +52,7 @@ class liveness {
   [[nodiscard]] bool listens(int peer) const noexcept {
     return !is_dead(peer) && !closed_[static_cast<std::size_t>(peer)];
   }
-  /// True if a farewell of this rank is for that one, which may have told its own before.
+  /// True if this rank sends its farewell to that one, even if that one has already sent its own.
   [[nodiscard]] bool is_told(int peer) const noexcept;
   /// True if that rank is gone, or shows no sign of life.
   [[nodiscard]] bool is_lost(int peer) noexcept;
@@ -83,7 +83,7 @@ class liveness {
   /// A rank that does not answer and may have left without telling this one, `awaited` before others; -1 if
   /// there is none.
   [[nodiscard]] int absent_stranger(int awaited);
-  /// Those whom `peer` has told if it has left.
+  /// The ranks that `peer` has told if it has left.
   [[nodiscard]] std::vector<int> keepers_of(int peer);
 
  private:

@@ -29,7 +29,7 @@ class watched_wait {
   void begin(time_point time, const failure_detector::wait& judged) noexcept;
   [[nodiscard]] bool has_begun() const noexcept { return begun_; }
   [[nodiscard]] time_point since() const noexcept { return since_; }
-  /// Time until which peers that ask are told that this rank waits, given a look at `time`.
+  /// Time until which peers that ask are told that this rank waits, after a check of the wait at `time`.
   [[nodiscard]] static time_point shown_until(time_point time, attention how) noexcept;
   /// The record for the failure detector to judge, with this kind of attention.
   [[nodiscard]] failure_detector::wait& judged_by(attention how) noexcept {

@@ -9,12 +9,12 @@
 
 namespace chorale::transport {
 
-/// The objects that use resources of a transport. When the transport ends, it first tells each remaining one
-/// to release them, so that a program may destroy the two in any order. One thread at a time, that of the
+/// The objects that use resources of a transport. A transport that is destroyed first tells each remaining
+/// one to release them, so that a program may destroy the two in any order. One thread at a time, that of the
 /// transport.
 class dependents {
  public:
-  /// Registered during its lifetime, or until the transport has ended.
+  /// Registered during its lifetime, or until the transport has been destroyed.
   class entry {
    public:
     /// `let_go` is called at most once, before any part of the transport is destroyed; it must not throw.
@@ -37,7 +37,7 @@ class dependents {
       owner_ = nullptr;
     }
 
-    dependents* owner_;  ///< null once it has ended
+    dependents* owner_;  ///< null once it has been destroyed
     std::function<void()> let_go_;
     entry* before_;
     entry* behind_ = nullptr;
@@ -53,7 +53,7 @@ class dependents {
   void note_withdrawal() noexcept { withdrawn_ = true; }
   [[nodiscard]] bool has_withdrawn() const noexcept { return withdrawn_; }
 
-  /// In reverse order of registration, as destructors run. In a child of fork() it does nothing.
+  /// Releases all, in reverse order of registration, as destructors run. Does nothing in a child of fork().
   void end() noexcept {
     if (!made_.is_here()) return;
     while (last_ != nullptr) {

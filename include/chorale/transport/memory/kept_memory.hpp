@@ -11,8 +11,8 @@
 
 namespace chorale::transport {
 
-/// Zeroed bytes where the device accesses memory fastest, with their `Exposure` to peers; no failure of a
-/// call ends it. `count` includes its bytes during its lifetime. Keep it in `state<State>()`, which is
+/// Zeroed bytes where the device accesses memory fastest, with their `Exposure` to peers; a failed call does
+/// not end it. `count` includes its bytes during its lifetime. Keep it in `state<State>()`, which is
 /// destroyed when no peer and no request of this rank uses it any more. Move-only.
 template <class Exposure>
 class kept_memory {
@@ -31,7 +31,7 @@ class kept_memory {
         count_(std::exchange(other.count_, nullptr)) {}
   kept_memory& operator=(kept_memory&& other) noexcept {
     end_count();
-    // Assigned first: the old exposure must end before its memory.
+    // Assigned first: the old exposure must be destroyed before its memory.
     exposure_ = std::move(other.exposure_);
     memory_ = std::move(other.memory_);
     count_ = std::exchange(other.count_, nullptr);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank keeps of those peers that it has to do with.
+// State that a rank keeps for each peer that it communicates with.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class per_peer {
 
   /// Null if there is none.
   [[nodiscard]] State* find(int peer) const noexcept { return states_[static_cast<std::size_t>(peer)]; }
-  /// Makes it of `arguments` if there is none. @throws as its constructor.
+  /// Makes it from `arguments` if there is none. @throws as its constructor.
   template <class... Arguments>
   State& get(int peer, Arguments&&... arguments) {
     State*& state = states_[static_cast<std::size_t>(peer)];

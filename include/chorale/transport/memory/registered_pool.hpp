@@ -21,7 +21,7 @@ struct pool_block {
 };
 
 /// Allocates pieces from slabs of `slab_bytes` (larger pieces get their own slab). Returned pieces are reused
-/// for the same size; the memory itself is freed when the pool ends. Not thread-safe.
+/// for the same size; the memory itself is freed with the pool. Not thread-safe.
 class registered_pool {
  public:
   registered_pool(const verbs::protection_domain& domain, std::size_t slab_bytes, int access)

@@ -43,8 +43,8 @@ struct registration_statistics {
 /// Registers whole pages and caches the registrations with least-recently-used eviction, within
 /// `config::registration_entries` and `config::registration_bytes`. Entries in use are never evicted and may
 /// exceed the limits. Caches of a process share the registrations of a protection domain, if their settings
-/// agree: communicators split from another find its registrations. Handles must end before the cache. One
-/// thread at a time, of each cache. Source: P4 sections 3.4 and 5.2 show the need for it.
+/// agree: communicators split from another find its registrations. Handles must be destroyed before the
+/// cache. One thread at a time per cache. Source: P4 sections 3.4 and 5.2 show the need for it.
 class registration_cache {
  public:
   /// `read`: a source of local transfers and of peers' reads; may be read-only memory. `remote`: peers read
@@ -111,7 +111,7 @@ class exposure {
   exposure(registration_cache::handle registration, registration_cache::handle near,
            std::span<const std::byte> memory, int owner) noexcept
       : registration_(std::move(registration)), near_(std::move(near)), memory_(memory), owner_(owner) {}
-  /// Uses its own registrations, which end with it and cover exactly these bytes; null for zero bytes.
+  /// Owns its registrations, which cover exactly these bytes; null for zero bytes.
   exposure(std::unique_ptr<verbs::memory_region> alone, std::unique_ptr<verbs::memory_region> near_alone,
            std::span<const std::byte> memory, int owner) noexcept
       : alone_(std::move(alone)), near_alone_(std::move(near_alone)), memory_(memory), owner_(owner) {}

@@ -37,7 +37,7 @@ class call_record {
     return {number_, signature, c.what};
   }
   void complete(call_id now) noexcept { page_->complete(now.number); }
-  /// The current or last call of this rank: for work that runs beside the calls.
+  /// The current or last call of this rank: for work that runs alongside the calls.
   [[nodiscard]] call_id current() const noexcept;
 
   /// The data that peers may query.
@@ -54,7 +54,7 @@ class call_record {
   /// Whether a call needs the slow path: others are pending, or there are observers.
   [[nodiscard]] bool is_busy() const noexcept { return busy_ != 0; }
   [[nodiscard]] bool is_observed() const noexcept { return (busy_ & observed_bit) != 0; }
-  /// Whether a call is in progress whose end and waits observers are told.
+  /// Whether a call is in progress whose waits and end are reported to observers.
   [[nodiscard]] bool has_observed_call() const noexcept { return (busy_ & call_bit) != 0; }
   void set_pending(bool pending) noexcept { set(pending_bit, pending); }
   void set_observed(bool observed) noexcept { set(observed_bit, observed); }

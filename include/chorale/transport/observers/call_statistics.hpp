@@ -15,7 +15,7 @@ namespace chorale {
 /// calls do not count.
 struct call_statistics {
   struct row {
-    operation what = operation::none;  ///< none: all calls for whose rows there was no memory
+    operation what = operation::none;  ///< none: calls for which no row could be allocated
     bool is_nonblocking = false;
     std::string algorithm;       ///< the algorithm; empty if the call failed before it was known
     std::uint64_t calls = 0;     ///< including failed ones

@@ -10,9 +10,9 @@ namespace chorale::transport {
 
 /// Converts cycle counts to times of `clock`, calibrated by simultaneous readings of both. Between two
 /// readings it extrapolates at the rate between the last two readings, for at most the time between them and
-/// at most 2^24 cycles; then it requests the next one. So errors of a reading are not amplified, and a clock
-/// that the system adjusts is followed. Times never go back unless the counter does: a time ahead of a
-/// reading runs slower until the reading catches up.
+/// at most 2^24 cycles; then it requests the next one. Thus the error of a reading is not amplified, and the
+/// system's adjustments of its clock are followed. Times never go back unless the counter does: a time ahead
+/// of a reading runs slower until the reading catches up.
 class cycle_scale {
  public:
   /// Both clocks, read simultaneously.

@@ -48,27 +48,27 @@ class observed_calls {
     return nullptr;
   }
 
-  /// Whether the next call, a blocking one with this signature, need not be reported: only if it waits for
-  /// long, or fails, by `catch_up`.
+  /// Whether the next call, a blocking one with this signature, is passed: not reported, unless it waits for
+  /// long or fails (`catch_up`).
   [[nodiscard]] bool passes(std::uint32_t signature) noexcept { return kinds_.passes(signature); }
-  /// Reports the beginning of the call under way, this one, if it was passed. Returns whether it was.
+  /// If call `now` was passed, reports its beginning after all. Returns whether it was.
   bool catch_up(call_id now) noexcept;
   /// Tells observers how many calls and window operations were passed so far.
   void report_passed() noexcept;
   /// Call `number` begins.
   void begin(std::uint64_t number, const call& what, bool is_nonblocking);
-  /// Its algorithm was constructed, so that its name may be known now.
+  /// The algorithm of the latest call was constructed, so that its name may be known.
   void note_algorithm() noexcept;
-  /// Its algorithm starts to run.
+  /// The call's algorithm starts to run.
   void run(std::uint64_t number) noexcept;
-  /// It has ended; ignored if its beginning was not reported.
+  /// The call has ended; ignored if its beginning was not reported.
   void end(std::uint64_t number, const std::exception_ptr& failure) noexcept;
   /// All calls in progress have ended with `failure`.
   void end_all(const std::exception_ptr& failure) noexcept;
-  /// A blocking wait begins, unless it is not to be reported; then returns false. If an exception ends it, it
-  /// counts as ended with its call.
+  /// Begins a blocking wait; returns false if it is not reported. A wait that an exception ends counts as
+  /// ended with its call.
   bool begin_wait() noexcept;
-  /// A wait that was not to be reported is long. Returns whether it is reported from now on.
+  /// A wait that is not reported has become long. Returns whether it is reported from this time on.
   bool begin_long_wait(call_id now) noexcept;
   void end_wait(std::uint64_t number, int peer) noexcept;
   void tell(observed_event what) noexcept;

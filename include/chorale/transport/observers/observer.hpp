@@ -120,8 +120,8 @@ class observer {
   /// Whether it must be notified of each call and window operation. If no observer of a communicator must,
   /// many short ones that are alike are represented by some of them (config::sampling).
   [[nodiscard]] virtual bool wants_all() const noexcept { return true; }
-  /// `calls` blocking calls that were like `last` have ended since, without notification. `last` was the
-  /// last of them with one. For observers without `wants_all`.
+  /// `calls` blocking calls like `last` have ended without notification since `last`, of which the observer
+  /// was notified. For observers without `wants_all`.
   virtual void on_passed([[maybe_unused]] const observed_call& last,
                          [[maybe_unused]] std::uint64_t calls) noexcept {}
   /// The same for operations on windows.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which of many short calls that are alike are observed.
+// Selects the short, similar calls that are observed.
 #pragma once
 
 #include <algorithm>
@@ -12,54 +12,55 @@
 
 namespace chorale::transport {
 
-/// Samples what is short and happens often: of things that are alike, each is observed if it lasts as long as
-/// `period`, otherwise one of a power of two of them that together last about as long. The first
-/// `always_observed` of a kind are all observed. Ranks on which the same things happen observe the same ones,
-/// as far as they take similar times: each power of two is part of the next lower one.
+/// Samples short and frequent events. Of the events of one kind, every one is observed while they last at
+/// least `period`; while they are shorter, one of N, where N is the power of two for which N events last
+/// about `period`. The first `always_observed` of a kind are all observed. Ranks with the same events observe
+/// the same ones as far as these take similar times, since multiples of a power of two are multiples of
+/// smaller ones, too.
 ///
-/// `Seen` describes a thing that was observed. Kinds that share a place in the table are observed more often.
+/// `Seen` describes an observed event. Kinds that share a slot of the table are observed more often.
 template <class Seen>
 class sampled_kinds {
  public:
   static constexpr std::uint64_t always_observed = 64;
-  /// Most that are represented by one.
+  /// Maximum number of events that one observed event represents.
   static constexpr std::uint64_t most = 256;
 
   struct kind {
     std::uint32_t key = 0;
-    std::uint32_t left = 0;   ///< how many more are not observed
-    std::uint32_t given = 0;  ///< `left` after the last that was
-    std::uint64_t known = 0;  ///< how many there were until then
-    Seen last{};              ///< the last that was observed
+    std::uint32_t left = 0;   ///< events still to be passed, that is, not observed
+    std::uint32_t given = 0;  ///< `left` after the last observed event
+    std::uint64_t known = 0;  ///< number of events up to that one
+    Seen last{};              ///< the last observed event
 
     [[nodiscard]] std::uint64_t passed() const noexcept { return given - left; }
   };
 
-  /// Whether the next thing with this key is not observed; counts it then.
+  /// Whether the next event with this key is passed; counts it if so.
   [[nodiscard]] bool passes(std::uint32_t key) noexcept {
     kind& one = all_[key % all_.size()];
     if (one.left == 0 || one.key != key) return false;
     --one.left;
     return true;
   }
-  /// The last one of the kind that was passed is observed after all.
+  /// The last passed event of this kind is observed after all.
   void take_back(std::uint32_t key) noexcept {
     kind& one = all_[key % all_.size()];
     if (one.key == key && one.passed() != 0) ++one.left;
   }
-  /// Calls `tell(last, passed)` if some of the kind with this key, or of the kind at its place, were passed
+  /// Calls `tell(last, passed)` if events of the kind with this key, or of the kind in its slot, were passed
   /// since the last report.
   template <class Tell>
   void report(std::uint32_t key, const Tell& tell) noexcept {
     report_one(all_[key % all_.size()], tell);
   }
-  /// Reports all kinds, of which the next ones are observed.
+  /// Reports all kinds; the next event of each is observed.
   template <class Tell>
   void report_all(const Tell& tell) noexcept {
     for (kind& one : all_) report_one(one, tell);
   }
-  /// One with this key has been observed, and reported before: it lasted for `length`. `may_pass`: it is like
-  /// the next ones.
+  /// An event with this key was observed and lasted for `length`; its kind was reported before. `may_pass`:
+  /// the next events are likely to be like it.
   void note(std::uint32_t key, const Seen& seen, clock::duration length, clock::duration period,
             bool may_pass) noexcept {
     kind& one = all_[key % all_.size()];

@@ -19,8 +19,8 @@ namespace chorale::transport {
 /// How a rank chooses the peers that get a connection.
 enum class path_choice {
   nearest,  ///< the partners of k steps of a pairwise exchange; known to both without communication
-  busiest,  ///< those that it has sent most to; both must have a free place
-  asked,    ///< those that an algorithm requests by `wants_connection`; both must have a free place
+  busiest,  ///< those that it has sent most to; both must have a connection left
+  asked,    ///< those that an algorithm requests by `wants_connection`; both must have one left
 };
 
 /// The current path to a peer.
@@ -28,13 +28,12 @@ enum class path { datagrams, changing, connection };
 
 /// A mailbox over datagram streams to all peers and reliable connections to at most `limit` of them.
 ///
-/// All traffic starts with datagrams. If a peer is to have a connection, both sides reserve a place for it
-/// (for `busiest` and `asked`, by an offer and an acceptance in the stream) and connect while datagrams
-/// continue. Once connected, a rank sends a mark in its stream, waits until the mark and therefore all
-/// earlier data has been delivered, and then uses the connection; the peer reads from the connection once it
-/// has read the mark. Each direction switches independently, order is preserved, and there is no switch back.
-/// Peers on a lane of their own have connections from the beginning, in addition to these.
-/// One thread at a time.
+/// All traffic starts with datagrams. To give a peer a connection, both sides reserve one (for `busiest` and
+/// `asked`, by an offer and an acceptance in the stream) and connect while datagrams continue. Once
+/// connected, a rank sends a mark in its stream, waits until the mark and therefore all earlier data has been
+/// delivered, and then uses the connection; the peer reads from the connection once it has read the mark.
+/// Each direction switches independently, order is preserved, and there is no switch back. Peers on a lane of
+/// their own have connections from the beginning, in addition to these. One thread at a time.
 class path_router {
  public:
   /// A sender, and the path of its message.
@@ -106,8 +105,8 @@ class path_router {
  private:
   enum class stage : std::uint8_t {
     datagrams,   ///< no connection
-    offered,     ///< a place is reserved, the peer has been asked
-    connecting,  ///< both have reserved a place and are connecting
+    offered,     ///< a connection is reserved, the peer has been asked
+    connecting,  ///< both have reserved a connection and are connecting
     marked,      ///< connected; the mark is in flight
     connection,  ///< in use
   };
@@ -146,7 +145,7 @@ class path_router {
   path_choice choice_;
   chorale::detail::zeroed_array<peer_path> peers_;
   std::vector<int> under_way_;  ///< peers whose path is about to switch
-  int places_ = 0;              ///< places reserved for connections
+  int places_ = 0;              ///< reserved connections
   int sent_since_look_ = 0;
   bool last_by_connection_ = false;
 };

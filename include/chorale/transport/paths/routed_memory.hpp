@@ -51,7 +51,7 @@ class routed_memory {
   routed_memory(path_router& router, rma_queue& by_connection, reliable::streams& packets) noexcept
       : router_(&router), by_connection_(&by_connection), packets_(&packets), by_datagrams_(packets) {}
 
-  // No algorithm uses these; memory of windows and arrays is for all peers.
+  // The set of peers is ignored: no algorithm uses these, and memory of windows and arrays is for all peers.
   [[nodiscard]] dual_exposure expose(std::span<std::byte> memory, peer_set = peer_set::all) {
     return {by_connection_->expose(memory), packets_, memory};
   }

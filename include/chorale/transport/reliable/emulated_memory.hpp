@@ -22,7 +22,7 @@ struct concealing_deleter {
   bool writable = false;
   void operator()(streams* table) const noexcept { table->conceal(key, memory, writable); }
 };
-/// Memory known to streams until this ends; may be null.
+/// Memory known to streams until this object is destroyed; may be null.
 using revealed = std::unique_ptr<streams, concealing_deleter>;
 
 /// Memory exposed during the lifetime of this object or, without a key, a source of writes. Both sides copy
@@ -35,7 +35,7 @@ class exposed_memory {
   exposed_memory(streams* table, std::uint32_t key, std::span<const std::byte> memory, int owner,
                  bool writable) noexcept
       : revealed_(key == 0 ? nullptr : table, {key, memory, writable}), memory_(memory), owner_(owner) {}
-  /// As `exposure::beyond_calls`. Ending this object always ends peers' access at once, in a call or not.
+  /// As `exposure::beyond_calls`. Destroying this object always ends peers' access at once, in a call or not.
   [[nodiscard]] exposed_memory beyond_calls() && noexcept { return std::move(*this); }
   [[nodiscard]] remote_region region() const noexcept {
     return {reinterpret_cast<std::uintptr_t>(memory_.data()), memory_.size(), revealed_.get_deleter().key,

@@ -28,7 +28,7 @@ namespace chorale::transport {
 ///
 /// Failures poison the communicator, except for exceptions thrown by the caller's callbacks. errc::misuse,
 /// without any effect: an operation from inside another one or from another thread, and any after the
-/// transport has ended.
+/// transport was destroyed.
 template <window_transport Net>
 class remote_memory {
   using parts = remote_parts<Net>;
@@ -206,11 +206,11 @@ class remote_memory {
     }
     parts_.reset();
   }
-  /// As `failures::note_unseen`; nothing if the transport has ended.
+  /// As `failures::note_unseen`; nothing if the transport has been destroyed.
   void note_unseen(const std::exception_ptr& why) noexcept {
     if (parts_) parts_->net().core().failures().note_unseen(why);
   }
-  /// @throws error errc::misuse if the transport has ended.
+  /// @throws error errc::misuse if the transport has been destroyed.
   void require_open(const std::string& what) const {
     if (!parts_)
       throw error(errc::misuse, "window on rank " + std::to_string(rank_) + ", " + what +
@@ -299,7 +299,7 @@ class remote_memory {
   std::size_t next_source_ = 0;
   std::uint64_t last_found_ = 0;
   std::vector<std::byte> scratch_;
-  std::optional<parts> parts_;  ///< none once the transport has ended
+  std::optional<parts> parts_;  ///< none once the transport has been destroyed
 };
 
 }  // namespace chorale::transport

@@ -22,14 +22,15 @@
 
 namespace chorale::transport {
 
-/// This rank's exposed memory and control words, and its pending operations on those of other ranks. Must end
-/// before its transport. Offsets and sizes are in bytes and not checked here.
+/// This rank's exposed memory and control words, and its pending operations on those of other ranks. Must be
+/// destroyed before its transport. Offsets and sizes are in bytes and not checked here.
 template <window_transport Net>
 class remote_parts {
   using held_memory = decltype(std::declval<Net&>().expose(std::span<std::byte>{}));
 
  public:
-  /// `controls`: bytes of the control words, initially zero. `let_go` is called if the transport ends first.
+  /// `controls`: bytes of the control words, initially zero. `let_go` is called if the transport is destroyed
+  /// first.
   template <class LetGo>
   remote_parts(Net& net, std::span<std::byte> mine, std::size_t controls, LetGo&& let_go)
       : net_(net),

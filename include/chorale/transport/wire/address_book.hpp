@@ -15,9 +15,9 @@
 
 namespace chorale::transport {
 
-/// Ranks that use one port have one address, and are neighbours in most jobs: the book grows by the number of
-/// ports, and by 8 bytes for each run of ranks with one address. Look-ups take logarithmic time. Not
-/// thread-safe.
+/// Ranks that use the same port have the same address, and are neighbours in most jobs: the book grows with
+/// the number of ports, and by 8 bytes for each run of ranks with one address. Look-ups take logarithmic
+/// time. Not thread-safe.
 class address_book {
  public:
   /// Adds the address of the next rank (from 0).

@@ -8,8 +8,8 @@
 
 namespace chorale::transport {
 
-/// A message in place at the receiver, valid until `release()` or the end of the object. Both return the
-/// place by `owner.release(from)`, noexcept; messages of one sender are released in order. Move-only.
+/// A message in place at the receiver, valid until `release()` or destruction. Both return the place by
+/// `owner.release(from)`, noexcept; messages of one sender are released in order. Move-only.
 template <class Owner, class Sender>
 class arrival {
  public:

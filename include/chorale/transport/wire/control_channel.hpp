@@ -129,8 +129,8 @@ class control_channel {
 
   // The service thread.
   /// Starts a thread that reads while this rank is elsewhere; does nothing if called again. If the policy is
-  /// off, the thread that last read reads here in each of its waits in Chorale, in any communicator. @throws
-  /// error naming this rank if the thread cannot be started.
+  /// off, the thread that read last reads this channel during each of its waits in Chorale, in any
+  /// communicator. @throws error naming this rank if the thread cannot be started.
   void start_service();
   /// True while a thread reads for this rank.
   [[nodiscard]] bool is_served() const noexcept { return service_.has_value(); }
@@ -161,7 +161,7 @@ class control_channel {
   /// Left by the service thread for the rank's own thread: the newest body of each source and kind.
   std::map<std::pair<int, std::uint16_t>, std::vector<std::byte>> kept_;
   std::exception_ptr service_failure_;
-  bool has_left_something_ = false;  ///< the service thread: either of these
+  bool has_left_something_ = false;  ///< whether the service thread has left either of these
   std::atomic<std::uint64_t> refused_{0};
   std::optional<service> service_;
   std::optional<attendance> attended_;  ///< in place of a service thread

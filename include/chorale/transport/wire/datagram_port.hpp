@@ -32,8 +32,8 @@ class datagram_port {
     int completion_vector = 0;  ///< of its events, modulo the number that the device has
   };
 
-  /// `over` must outlive this, and knows the addresses of the peers; `ranks`: of the group. @throws error as
-  /// the verbs objects.
+  /// `over` must outlive this, and knows the addresses of the peers. `ranks`: size of the group. @throws
+  /// error as the verbs objects.
   datagram_port(const device_port& over, int ranks, const options& o);
 
   /// Opens it for sending and receiving. `qkey` is the same on all ranks of a job, with the top bit 0.

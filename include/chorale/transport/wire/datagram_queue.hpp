@@ -100,7 +100,8 @@ class datagram_queue {
   /// error if the queue pair is broken.
   template <class Handler>
   void poll(Handler&& handler) {
-    // Not a member: a handler in which something fails may have this rank read on, to end its connections.
+    // Not a member, since polls nest: a handler that fails may make this rank read on, to end its
+    // connections.
     std::array<ibv_wc, 16> completions;
     for (;;) {
       const auto arrived = receive_cq_.poll(completions);

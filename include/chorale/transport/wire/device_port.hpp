@@ -43,9 +43,9 @@ class device_port {
   /// device is in use, further ports of the process with the same settings share it, without another search
   /// of all devices. @throws error as verbs::choose and verbs::device::open.
   device_port(const config& settings, int local_rank);
-  /// The port of `soft0` to the ranks of this rank's place, of which `other` leads to all others. If that is
-  /// `soft0` as well, since the places are virtual ones, the device is opened a second time, so that nothing
-  /// is reached by the wrong port. @throws error as the constructor.
+  /// The port of `soft0` to the ranks of this rank's place; `other` leads to all other ranks. If `other` is a
+  /// `soft0` port as well, since the places are virtual, the device is opened a second time, so that no rank
+  /// is reached through the wrong port. @throws error as the constructor.
   [[nodiscard]] static device_port to_place(const config& settings, int local_rank, const device_port& other);
   /// A port of a device that is already open.
   device_port(std::shared_ptr<const opened_device> opened, const verbs::local_port& local);
@@ -70,7 +70,7 @@ class device_port {
 
   /// Adds the next rank (from 0).
   void add_peer(const verbs::endpoint_address& address);
-  /// Those of the ranks added so far.
+  /// The addresses of the ranks added so far.
   [[nodiscard]] const address_book& addresses() const noexcept { return peers_; }
   /// Precondition: that rank was added.
   [[nodiscard]] const verbs::endpoint_address& address_of(int rank) const noexcept { return peers_.of(rank); }

@@ -11,7 +11,8 @@ namespace chorale::transport {
 
 class device_watch;
 
-/// Shared by all objects that may outlive the transport: the device stays open until the last of them ends.
+/// Shared by all objects that may outlive the transport: the device stays open until the last of them is
+/// destroyed.
 struct opened_device {
   /// @throws error as verbs::device::open.
   explicit opened_device(const verbs::device_info& which);
