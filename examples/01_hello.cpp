@@ -15,7 +15,7 @@ int main() try {
   if (comm.is_singleton()) fmt::print("I am alone: {}\n", comm.launcher());
   fmt::print("rank {} of {} on device {}\n", comm.rank(), comm.size(), comm.transport().chosen().device.name);
 
-  // Ranks are 0, 1, ... size - 1, each once. Their sum tells, and it takes all of us to make it.
+  // Ranks are 0, 1, ... size - 1, each once: their sum proves that all take part.
   const int sum = comm.allreduce(comm.rank(), chorale::sum);
   return sum == comm.size() * (comm.size() - 1) / 2 ? 0 : 1;
 } catch (const std::exception& e) {

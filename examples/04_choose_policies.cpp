@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Transport and algorithms are types. Another choice is another line; the program stays what it is.
+// Transport and algorithms are types: another choice changes one line, and nothing else in the program.
 #include <vector>
 
 #include <fmt/format.h>

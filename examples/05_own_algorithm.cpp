@@ -36,8 +36,8 @@ struct linear {
 using communicator = chorale::communicator<linear>;
 static_assert(std::is_same_v<communicator::algorithm_of<chorale::operation::barrier>, linear>);
 
-/// Ranks can be threads of one process. They then share memory, and a counter shows what a barrier promises:
-/// when it is over, everybody has entered. Returns the number of times that somebody had not.
+/// Ranks can be threads of one process. They then share memory, and a counter can check what a barrier
+/// promises: no rank leaves it before all have entered. Returns the number of violations.
 int failures_among_threads(int ranks, int calls) {
   std::atomic<int> entered{0};
   std::atomic<int> failures{0};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window: ranks take work from a counter that nobody serves, and put results where they belong.
+// A window: ranks take jobs from a counter that needs no server, and put results where they belong.
 #include <cmath>
 #include <cstdint>
 
@@ -19,7 +19,7 @@ int main() try {
   auto results = comm.make_window<double>(owner ? jobs : 0);
 
   std::vector<double> mine;
-  mine.reserve(jobs);  // a source of puts stays where it is until it is flushed
+  mine.reserve(jobs);  // the sources of puts must not move before they are flushed
   for (;;) {
     const std::uint64_t job = next.fetch_and_op(0, 0, std::uint64_t{1}, chorale::sum);
     if (job >= jobs) break;

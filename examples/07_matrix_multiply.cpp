@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// C = A B with rows dealt out to the ranks: one allgather of B, then a product by the machine's BLAS.
+// C = A B with rows distributed over the ranks: one allgather of B, then a product by the machine's BLAS.
 #include <algorithm>
 #include <cblas.h>
 #include <chrono>
@@ -26,7 +26,7 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-/// Rank r of so many has rows [first_row(n, r, ranks), first_row(n, r + 1, ranks)) of A, B and C.
+/// Rank r has rows [first_row(n, r, ranks), first_row(n, r + 1, ranks)) of A, B and C.
 std::size_t first_row(std::size_t n, int rank, int ranks) {
   return static_cast<std::size_t>(rank) * n / static_cast<std::size_t>(ranks);
 }
@@ -34,11 +34,12 @@ std::size_t first_row(std::size_t n, int rank, int ranks) {
 struct product {
   std::vector<double> c;  ///< this rank's rows, one after the other
   double gathered = 0;    ///< seconds that the allgather took
-  double all = 0;         ///< seconds that all took
+  double all = 0;         ///< seconds in total
 };
 
-/// The product of two matrices of n x n elements. Collective. `worked` is told the number of multiplications:
-/// runs in virtual time, where computing takes no time by itself, need it (scaling/).
+/// The product of two matrices of n x n elements. Collective. `worked` receives the number of
+/// multiplications, which runs in virtual time need, since computing takes no virtual time by itself
+/// (scaling/).
 product multiply(chorale::communicator<>& comm, std::size_t n, const std::function<void(double)>& worked) {
   const auto first = [&](int rank) { return first_row(n, rank, comm.size()); };
   const std::size_t top = first(comm.rank());
@@ -47,7 +48,7 @@ product multiply(chorale::communicator<>& comm, std::size_t n, const std::functi
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < n; ++j) a[i * n + j] = a_at(top + i, j);
 
-  // All of B lies in registered memory, its own rows in place.
+  // All of B is in registered memory, with this rank's rows in place.
   auto b = comm.allocate<double>(n * n);
   std::vector<std::size_t> counts;
   for (int r = 0; r < comm.size(); ++r) counts.push_back((first(r + 1) - first(r)) * n);

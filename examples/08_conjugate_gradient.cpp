@@ -23,7 +23,7 @@ double dot(std::span<const double> a, std::span<const double> b) {
   return std::inner_product(a.begin(), a.end(), b.begin(), 0.0);
 }
 
-/// y = A x for `rows` rows of `n` cells; x has a row more above and below.
+/// y = A x for `rows` rows of `n` cells; x has an additional row above and below.
 void laplacian(std::span<const double> x, field y, std::size_t rows, std::size_t n) {
   for (std::size_t i = 0; i < rows; ++i) {
     const auto* here = x.data() + (i + 1) * n;
@@ -35,8 +35,8 @@ void laplacian(std::span<const double> x, field y, std::size_t rows, std::size_t
 
 constexpr int most_steps = 10'000;
 
-/// Solves A u = 1 on `rows` rows of n cells in `most` steps at most; returns their number. `p` has a row more
-/// above and below, which `fill_halo` fills. `total` sums up over all ranks.
+/// Solves A u = 1 on `rows` rows of n cells in at most `most` steps; returns their number. `p` has an
+/// additional row above and below, which `fill_halo` fills. `total` sums over all ranks.
 template <class FillHalo, class Total>
 int solve(field u, field p, std::size_t rows, std::size_t n, int most, FillHalo&& fill_halo, Total&& total) {
   std::vector<double> r(rows * n, 1.0);
@@ -60,7 +60,7 @@ int solve(field u, field p, std::size_t rows, std::size_t n, int most, FillHalo&
   return steps;
 }
 
-/// The first row of a rank; the next rank's first row ends its part.
+/// The first row of a rank; its rows end before the first row of the next rank.
 std::size_t first_row(std::size_t n, int rank, int ranks) {
   return static_cast<std::size_t>(rank) * n / static_cast<std::size_t>(ranks);
 }
@@ -70,8 +70,8 @@ struct solution {
   int steps = 0;
 };
 
-/// Solves A u = 1 on n x n cells. Collective. `worked` is told the number of cells of each step: runs in
-/// virtual time, where computing takes no time by itself, need it (scaling/).
+/// Solves A u = 1 on n x n cells. Collective. `worked` receives the number of cells of each step, which runs
+/// in virtual time need, since computing takes no virtual time by itself (scaling/).
 solution conjugate_gradient(chorale::communicator<>& comm, std::size_t n, int most,
                             const std::function<void(double)>& worked) {
   if (n < static_cast<std::size_t>(comm.size()))
@@ -81,12 +81,13 @@ solution conjugate_gradient(chorale::communicator<>& comm, std::size_t n, int mo
   const int above = comm.rank() - 1;
   const int below = comm.rank() + 1;
 
-  // The search direction with its halo is what the neighbours write into.
+  // The neighbours write into the halo of the search direction.
   auto window = comm.make_window<double>((rows + 2) * n);
   const field p = window.local();
   enum : std::size_t { from_above, from_below, room_above, room_below };
   const auto fill_halo = [&] {
-    // A neighbour's halo row may be written once it says that it has used the last one.
+    // The halo row of a neighbour may be written once it has notified this rank that it has used the previous
+    // one.
     const bool has_above = above >= 0;
     const bool has_below = below < comm.size();
     if (has_above) window.put_notify(above, 0, {}, room_below);
@@ -101,9 +102,9 @@ solution conjugate_gradient(chorale::communicator<>& comm, std::size_t n, int mo
     }
     if (has_above) window.wait_notified(above, from_above);
     if (has_below) window.wait_notified(below, from_below);
-    // The rows that were sent change after this step.
+    // The source rows change after this step.
     window.flush_all();
-    worked(static_cast<double>(rows * n));  // in the step that begins now
+    worked(static_cast<double>(rows * n));  // for the step that begins now
   };
   solution found{std::vector<double>(rows * n)};
   found.steps = solve(found.u, p, rows, n, most, fill_halo,

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int reads = 300;
 
-/// Makes no call for that long: what comes in the meantime is not this rank's concern.
+/// Makes no call for that long: requests that arrive meanwhile must be served without this rank.
 void compute(std::chrono::milliseconds time) {
   std::this_thread::sleep_for(time);
 }

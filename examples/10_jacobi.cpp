@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Jacobi's iteration on a square, dealt out to the ranks in two dimensions: each step exchanges the halos.
+// Jacobi's iteration on a square, distributed over the ranks in two dimensions: each step exchanges the
+// halos.
 #include <cmath>
 #include <cstdlib>
 #include <functional>
@@ -30,7 +31,7 @@ class field {
     for (int i = -1; i <= rows_; ++i)
       for (int j = -1; j <= columns_; ++j) at(i, j) = start(rows.first + i, columns.first + j);
   }
-  /// The part of the square that these cells are.
+  /// The rows of the square that these cells cover.
   [[nodiscard]] range rows() const { return {top_, top_ + rows_}; }
   [[nodiscard]] range columns() const { return {left_, left_ + columns_}; }
   double& at(int row, int column) { return cells_[index(row, column)]; }
@@ -38,7 +39,7 @@ class field {
   std::span<double> row(int i) {
     return std::span{cells_}.subspan(index(i, 0), static_cast<std::size_t>(columns_));
   }
-  /// The same of a column, packed and back.
+  /// The cells of a column without the border, packed; `set_column` unpacks them.
   std::vector<double> column(int j) {
     std::vector<double> packed;
     for (int i = 0; i < rows_; ++i) packed.push_back(at(i, j));
@@ -55,7 +56,7 @@ class field {
   }
 
  private:
-  /// What a cell is at the start; the border of the square stays so.
+  /// The initial value of a cell, which the border of the square keeps.
   static double start(int row, int column) { return std::sin(0.3 * row) * std::cos(0.2 * column); }
   [[nodiscard]] std::size_t index(int row, int column) const {
     return static_cast<std::size_t>((row + 1) * (columns_ + 2) + column + 1);
@@ -74,10 +75,11 @@ int ranks_down(int ranks) {
   return down;
 }
 
-/// This rank's part of a square of n x n cells after so many steps. Collective. `worked` is told the number
-/// of computed cells: runs in virtual time, where computing takes no time by itself, need it (scaling/).
+/// This rank's part of a square of n x n cells after `steps` steps. Collective. `worked` receives the number
+/// of computed cells, which runs in virtual time need, since computing takes no virtual time by itself
+/// (scaling/).
 field jacobi(chorale::communicator<>& comm, int n, int steps, const std::function<void(double)>& worked) {
-  // Ranks at the edges of their grid have nobody beyond.
+  // Ranks at the edges of the grid have no neighbour there.
   const int down = ranks_down(comm.size());
   const int across = comm.size() / down;
   const int my_row = comm.rank() / across;
@@ -98,7 +100,7 @@ field jacobi(chorale::communicator<>& comm, int n, int steps, const std::functio
   std::vector<double> from_left(static_cast<std::size_t>(rows.size()));
   std::vector<double> from_right(from_left.size());
   for (int step = 0; step < steps; ++step) {
-    // Rows lie together and go from where they are to where they belong; columns are packed.
+    // Rows are contiguous, and sent and received in place; columns are packed.
     const auto to_left = now.column(0);
     const auto to_right = now.column(columns.size() - 1);
     comm.exchange({chorale::to(above, now.row(0)), chorale::to(below, now.row(rows.size() - 1)),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that runs on 64 ranks of a cluster that is not here: ranks are fibers of this process, the
-// network is simulated, and time is virtual. What it says is the same each time.
+// A program that runs on 64 ranks of a simulated cluster: ranks are fibers of this process, the network is
+// simulated, and time is virtual. Its output is the same in every run.
 //
 //   12_virtual_time [MACHINE [RANKS]]
 #include <algorithm>
@@ -22,7 +22,7 @@ namespace {
 
 constexpr int steps = 20;
 
-/// What a rank found.
+/// The measurements of a rank.
 struct outcome {
   double sum = 0;
   sim::duration a_step{};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heat equation on a square plate, dealt out to the ranks in two dimensions: while the halos are under
-// way each rank computes the cells that need none of them.
+// The heat equation on a square plate, distributed over the ranks in two dimensions: while the halos are in
+// transit, each rank computes the cells that do not need them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -27,7 +27,7 @@ range part_of(int cells, int parts, int part) {
   return {part * cells / parts, (part + 1) * cells / parts};
 }
 
-/// The temperatures of a rectangle of cells and of a border of one cell around it, row by row.
+/// The temperatures of a rectangle of cells with a border of one cell around it, row by row.
 class plate {
  public:
   range rows;  ///< of the whole plate
@@ -40,18 +40,18 @@ class plate {
   }
   double& at(int row, int column) { return cells_[index(row, column)]; }
   [[nodiscard]] double at(int row, int column) const { return cells_[index(row, column)]; }
-  /// The cells of a row without the border, which lie together in memory.
+  /// The cells of a row without the border, which are contiguous.
   std::span<double> row(int i) {
     return std::span{cells_}.subspan(index(i, 0), static_cast<std::size_t>(columns.size()));
   }
-  /// The cells of a column without the border, into a buffer and back.
+  /// Copies the cells of a column without the border into a buffer; `set_column` copies them back.
   void copy_column(int j, std::vector<double>& packed) const {
     for (int i = 0; double& cell : packed) cell = at(i++, j);
   }
   void set_column(int j, const std::vector<double>& packed) {
     for (int i = 0; const double cell : packed) at(i++, j) = cell;
   }
-  /// One step of time for these cells, explicitly: from `old` into this plate.
+  /// One explicit time step of these cells, from `old` into this plate.
   void step_from(const plate& old, range down, range across) {
     for (int i = down.first; i < down.last; ++i)
       for (int j = across.first; j < across.last; ++j)
@@ -67,10 +67,10 @@ class plate {
   std::vector<double> cells_;
 };
 
-/// What this rank has of a plate of n x n cells after so many steps. `worked` is told of computed cells, for
-/// runs in virtual time, in which computing takes no time by itself (scaling/).
+/// This rank's part of a plate of n x n cells after `steps` steps. `worked` receives the number of computed
+/// cells, which runs in virtual time need, since computing takes no virtual time by itself (scaling/).
 plate heat(chorale::communicator<>& comm, int n, int steps, const std::function<void(double)>& worked) {
-  // As square a grid of ranks as there is; those at its edges have nobody beyond.
+  // The grid of ranks is as square as possible; ranks at its edges have no neighbour there.
   int down = static_cast<int>(std::sqrt(comm.size()));
   while (comm.size() % down != 0) --down;
   const int across = comm.size() / down;
@@ -83,9 +83,8 @@ plate heat(chorale::communicator<>& comm, int n, int steps, const std::function<
   const int above = rank_at(my_row - 1, my_column), below = rank_at(my_row + 1, my_column);
   const int left = rank_at(my_row, my_column - 1), right = rank_at(my_row, my_column + 1);
 
-  // Steps go from one plate into the other and back, and the same messages go out each time: a plan for each
-  // plate prepares them once. Rows travel from where they are to where they belong, columns by way of
-  // buffers.
+  // Steps alternate between two plates, and each plate sends the same messages every time: one plan per plate
+  // prepares them once. Rows are sent and received in place, columns through buffers.
   plate first{part_of(n, down, my_row), part_of(n, across, my_column)};
   std::array<plate, 2> plates{first, first};
   const int rows = first.rows.size(), columns = first.columns.size();
@@ -111,7 +110,7 @@ plate heat(chorale::communicator<>& comm, int n, int steps, const std::function<
     halos[now].wait();
     if (left != chorale::nobody) old.set_column(-1, from_left);
     if (right != chorale::nobody) old.set_column(columns, from_right);
-    // The outermost cells. Where the first row is the last, too, it is computed twice, to the same result.
+    // The outermost cells. If the first row is also the last, it is computed twice, with the same result.
     for (const int i : {0, rows - 1}) next.step_from(old, {i, i + 1}, {0, columns});
     for (const int j : {0, columns - 1}) next.step_from(old, {0, rows}, {j, j + 1});
     worked(2 * (rows + columns));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // k-means by Lloyd's algorithm: each rank has some of the points, all have the centres. A step is one
-// allreduce of all sums; of integers, so that the clusters are the serial ones to the bit.
+// allreduce of all sums; of integers, so that the result is exactly the serial one.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -19,17 +19,17 @@
 namespace {
 
 constexpr std::size_t dimensions = 3;
-using point = std::array<std::int64_t, dimensions>;  ///< in millimetres, say
+using point = std::array<std::int64_t, dimensions>;  ///< for example in millimetres
 using centre = std::array<double, dimensions>;
 
-/// A number that looks like chance and is the same on every rank.
+/// A pseudo-random number, the same on every rank.
 std::uint64_t scrambled(std::uint64_t x) {
   x = (x ^ (x >> 30U)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
   return x ^ (x >> 31U);
 }
 
-/// Point number `i`: one of twelve clouds, and a place in it.
+/// Point number `i`, in one of twelve clouds.
 point point_at(std::size_t i) {
   point p{};
   const std::uint64_t cloud = scrambled(i + 1) % 12;
@@ -61,17 +61,18 @@ struct clustering {
   bool operator==(const clustering&) const = default;
 };
 
-/// Moves centres to the middle of the points nearest to them until no point changes its cluster. `points`
-/// are this rank's, `add_up(tally)` adds up over all ranks. `worked` is told how many distances have been
-/// computed, for virtual time, in which computing takes none by itself (scaling/).
+/// Moves each centre to the mean of the points nearest to it, until no point changes its cluster. `points`
+/// are this rank's, `add_up(tally)` sums over all ranks. `worked` receives the number of computed distances,
+/// which runs in virtual time need, since computing takes no virtual time by itself (scaling/).
 template <class AddUp>
 clustering lloyd(std::span<const point> points, std::vector<centre> centres, AddUp&& add_up,
                  const std::function<void(double)>& worked) {
   const std::size_t k = centres.size();
   clustering found{std::move(centres), std::vector<std::int64_t>(k)};
   std::vector<std::size_t> cluster_of(points.size(), k);  // k: none yet
-  // For each cluster the sums of the coordinates and the number of points, and at the end how many points
-  // have changed their cluster: what goes together costs one message's time, not three.
+  // For each cluster the sums of the coordinates and the number of points, and at the end the number of
+  // points that have changed their cluster: sent together, they cost the time of one message instead of
+  // three.
   std::vector<std::int64_t> tally(k * (dimensions + 1) + 1);
   do {
     std::fill(tally.begin(), tally.end(), 0);
@@ -96,7 +97,7 @@ clustering lloyd(std::span<const point> points, std::vector<centre> centres, Add
   return found;
 }
 
-/// Where the centres are at first: at some of the points.
+/// The initial centres, which are some of the points.
 std::vector<centre> first_centres(std::size_t n, std::size_t k) {
   std::vector<centre> centres(k);
   for (std::size_t c = 0; c < k; ++c) {
@@ -106,16 +107,16 @@ std::vector<centre> first_centres(std::size_t n, std::size_t k) {
   return centres;
 }
 
-/// k clusters of n points, of which each rank has its share.
+/// k clusters of n points, which are distributed over the ranks.
 clustering k_means(chorale::communicator<>& comm, std::size_t n, std::size_t k,
                    const std::function<void(double)>& worked) {
   if (k == 0 || k > n) throw std::invalid_argument("there must be a cluster, and a point for each");
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto me = static_cast<std::size_t>(comm.rank());
-  std::vector<point> mine;  // as evenly as there are points
+  std::vector<point> mine;  // distributed evenly
   for (std::size_t i = me * n / ranks; i < (me + 1) * n / ranks; ++i) mine.push_back(point_at(i));
 
-  // Rank 0 decides, as one that has read them from a file would.
+  // Rank 0 chooses the centres, as if it had read them from a file.
   std::vector<centre> centres(k);
   if (comm.rank() == 0) centres = first_centres(n, k);
   comm.broadcast(centres, chorale::root{0});
@@ -133,7 +134,7 @@ int main(int count, char** words) try {
   chorale::communicator<> comm;
   const clustering found = k_means(comm, n, k, [](double) {});
 
-  // The same on one rank, which has all the points and nobody to add up with.
+  // The same on one rank, which has all points and needs no sum over ranks.
   std::vector<point> all(n);
   for (std::size_t i = 0; i < n; ++i) all[i] = point_at(i);
   const clustering serial = lloyd(

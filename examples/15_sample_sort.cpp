@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sample sort: keys that are spread over the ranks come into order. Samples of all ranks say where to cut,
-// and one alltoallv brings each key to the rank that has its part. Source: Shi, Schaeffer: Parallel sorting
-// by regular sampling, 1992.
+// Sample sort: sorts keys that are distributed over the ranks. Samples of all ranks determine the cuts, and
+// one alltoallv brings each key to the rank that has its part. Source: Shi, Schaeffer: Parallel sorting by
+// regular sampling, 1992.
 #include <algorithm>
 #include <bit>
 #include <compare>
@@ -18,7 +18,7 @@ namespace {
 
 using key = std::uint64_t;
 
-/// Key number `i` of the input: one in three is the same, the others look like chance.
+/// Key number `i` of the input: one in three is the same, the others are pseudo-random.
 key key_at(std::size_t i) {
   if (i % 3 == 0) return 424'242;
   std::uint64_t x = i + 1;
@@ -27,8 +27,8 @@ key key_at(std::size_t i) {
   return (x ^ (x >> 31U)) % 1'000'003;
 }
 
-/// A key and where it lies, so that no two are equal: a cut may go through equal keys, and however many of
-/// them there are, parts have about the same size.
+/// A key and its place, so that no two samples are equal: a cut may separate equal keys, so that parts have
+/// about the same size however many keys are equal.
 struct sample {
   key value;
   std::size_t rank;
@@ -54,9 +54,9 @@ void merge_runs(std::vector<key>& keys, const std::vector<std::size_t>& begins) 
       std::inplace_merge(at(run), at(run + width), at(run + 2 * width));
 }
 
-/// This rank's part of the keys of all ranks in order: those of rank 0 first. Each rank may bring another
-/// number of keys, also none. `worked` is told of comparisons, for runs in virtual time, in which computing
-/// takes no time by itself (scaling/).
+/// This rank's part of the keys of all ranks in order: those of rank 0 first. Ranks may have different
+/// numbers of keys, or none. `worked` receives the number of comparisons, which runs in virtual time need,
+/// since computing takes no virtual time by itself (scaling/).
 std::vector<key> sample_sort(chorale::communicator<>& comm, std::vector<key> keys,
                              const std::function<void(double)>& worked) {
   const auto ranks = static_cast<std::size_t>(comm.size());
@@ -64,7 +64,7 @@ std::vector<key> sample_sort(chorale::communicator<>& comm, std::vector<key> key
   std::sort(keys.begin(), keys.end());
   worked(static_cast<double>(keys.size()) * static_cast<double>(std::bit_width(keys.size())));
 
-  // Samples at the same distance everywhere, 32 for each rank on average: who has more keys gives more of
+  // Samples at equal distances on all ranks, 32 per rank on average: ranks with more keys provide more of
   // them.
   const std::size_t total = comm.allreduce(keys.size(), chorale::sum);
   const std::size_t distance = std::max<std::size_t>(1, total / (32 * ranks));
@@ -82,7 +82,7 @@ std::vector<key> sample_sort(chorale::communicator<>& comm, std::vector<key> key
   std::vector<std::size_t> to_send;
   for (std::size_t r = 0; r < ranks; ++r) to_send.push_back(begins[r + 1] - begins[r]);
 
-  // Each rank hears how much it gets, and then gets it: one sorted run of each rank.
+  // Each rank learns how many keys it receives, and then receives them: one sorted run from each rank.
   const std::vector<std::size_t> to_receive = comm.alltoall(to_send);
   std::vector<std::size_t> runs;
   std::size_t size = 0;
@@ -106,13 +106,13 @@ int main(int count, char** words) try {
   const auto ranks = static_cast<std::size_t>(comm.size());
   const auto me = static_cast<std::size_t>(comm.rank());
 
-  // The ranks begin with quite different numbers of keys.
+  // The ranks begin with different numbers of keys.
   const auto first = [&](std::size_t rank) { return rank * rank * n / (ranks * ranks); };
   std::vector<key> keys;
   for (std::size_t i = first(me); i < first(me + 1); ++i) keys.push_back(key_at(i));
   const std::vector<key> part = sample_sort(comm, keys, [](double) {});
 
-  // The same on one rank: this rank's part has to stand in it where the parts of the ranks before it end.
+  // The same on one rank: this rank's part must be found there after the parts of the ranks before it.
   std::vector<key> all;
   for (std::size_t i = 0; i < n; ++i) all.push_back(key_at(i));
   std::sort(all.begin(), all.end());

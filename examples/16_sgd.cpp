@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Data-parallel training of a small neural network: each rank has its share of every batch, and the gradient
-// of a layer is added up while those of the layers before it are still computed.
+// of a layer is summed while those of earlier layers are still being computed.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -18,14 +18,15 @@ namespace {
 using values = std::vector<double>;
 using work = std::function<void(double)>;
 
-/// A number in [-1, 1) that looks like chance and is the same on every rank.
+/// A pseudo-random number in [-1, 1), the same on every rank.
 double scrambled(std::uint64_t x) {
   x = ((x + 1) ^ ((x + 1) >> 30U)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
   return static_cast<double>((x ^ (x >> 31U)) >> 11U) / 0x1p52 - 1;
 }
 
-/// y = tanh(W x + b), and the gradient of the loss by W and b: for each output a row of its weights, and b.
+/// y = tanh(W x + b), and the gradient of the loss by W and b: for each output the weights of a row, followed
+/// by b.
 struct layer {
   layer(std::size_t inputs, std::size_t outputs) : in(inputs), out(outputs) {
     for (std::size_t i = 0; i < out * (in + 1); ++i)
@@ -42,7 +43,8 @@ struct layer {
     }
     return y;
   }
-  /// Adds to the gradient what a sample contributes. `slope` is that of the loss by y; returns that by x.
+  /// Adds a sample's contribution to the gradient. `slope` is the derivative of the loss by y; returns the
+  /// one by x.
   values backward(const values& x, const values& y, const values& slope) {
     values before(in);
     for (std::size_t o = 0, at = 0; o < out; ++o) {
@@ -63,13 +65,14 @@ struct layer {
 };
 using network = std::vector<layer>;
 
-/// Half the sum of the squared errors on samples [first, last), whose gradient it leaves in the layers, from
-/// the last to the first: `ready(l)` is called when that of layer l is complete. `worked` is told of
-/// multiplications, for virtual time, in which computing takes none by itself (scaling/).
+/// Half the sum of the squared errors on samples [first, last). Leaves its gradient in the layers, from the
+/// last to the first: calls `ready(l)` when that of layer l is complete. `worked` receives the number of
+/// multiplications, which runs in virtual time need, since computing takes no virtual time by itself
+/// (scaling/).
 template <class Ready>
 double back_propagate(network& net, std::size_t first, std::size_t last, Ready&& ready, const work& worked) {
   double loss = 0;
-  std::vector<std::vector<values>> between;  // for each sample what comes into each layer, and the output
+  std::vector<std::vector<values>> between;  // for each sample the inputs of all layers, and the output
   std::vector<values> slopes;                // for each sample
   for (std::size_t sample = first; sample < last; ++sample) {
     auto& passed = between.emplace_back();
@@ -86,14 +89,14 @@ double back_propagate(network& net, std::size_t first, std::size_t last, Ready&&
     for (std::size_t s = 0; s < slopes.size(); ++s) {
       slopes[s] = net[l].backward(between[s][l], between[s][l + 1], slopes[s]);
       worked(2 * static_cast<double>(net[l].weights.size()));
-      chorale::progress();  // the sums of later layers get on whenever the library is called
+      chorale::progress();  // the sums of later layers advance whenever the library is called
     }
     ready(l);
   }
   return loss;
 }
 
-/// Trains for so many steps; batch b is the samples from b * batch on. Every rank gets the same network.
+/// Trains for `steps` steps; batch b begins at sample b * batch. Every rank gets the same network.
 network train(chorale::communicator<>& comm, network net, std::size_t steps, std::size_t batch, double rate,
               const work& worked) {
   const auto ranks = static_cast<std::size_t>(comm.size()), me = static_cast<std::size_t>(comm.rank());
@@ -123,7 +126,7 @@ int main(int count, char** words) try {
   const network start{{7, 40}, {40, 30}, {30, 1}};
   const network net = train(comm, start, steps, batch, rate, [](double) {});
 
-  // The same on one rank. Sums are rounded in another order, so that the weights are nearly the same.
+  // The same on one rank. Sums are rounded in a different order, so the weights are only nearly the same.
   const auto nothing = [](auto) {};
   network serial = start;
   const double loss_before = back_propagate(serial, 0, batch, nothing, nothing);
@@ -131,7 +134,7 @@ int main(int count, char** words) try {
     back_propagate(serial, step * batch, (step + 1) * batch, nothing, nothing);
     for (layer& l : serial) l.descend(rate / static_cast<double>(batch));
   }
-  bool mine = true;  // near the serial weights, and to the bit those of rank 0
+  bool mine = true;  // close to the serial weights, and bitwise equal to those of rank 0
   for (std::size_t l = 0; l < net.size(); ++l) {
     values of_rank_0 = net[l].weights;
     comm.broadcast(of_rank_0, chorale::root{0});

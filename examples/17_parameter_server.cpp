@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A parameter server that no process has to serve: the parameters lie in windows of all ranks, and workers
-// read and update them by one-sided operations, each at its own pace.
+// A parameter server without a serving process: the parameters are in windows of all ranks, and workers read
+// and update them by one-sided operations, each at its own pace.
 #include <cmath>
 #include <cstdint>
 #include <deque>
@@ -16,23 +16,23 @@ namespace {
 
 using values = std::vector<double>;
 
-/// A number in [-1, 1) that looks like chance and is the same on every rank.
+/// A pseudo-random number in [-1, 1), the same on every rank.
 double scrambled(std::uint64_t x) {
   x = ((x + 1) ^ ((x + 1) >> 30U)) * 0xbf58476d1ce4e5b9U;
   x = (x ^ (x >> 27U)) * 0x94d049bb133111ebU;
   return static_cast<double>((x ^ (x >> 31U)) >> 11U) / 0x1p52 - 1;
 }
 
-/// What is to be learnt: parameter `i` of a linear model, from samples without noise.
+/// Parameter `i` of the linear model to be learnt, whose samples have no noise.
 double wanted(std::size_t i) {
   return 3 * scrambled(1'000'003 + i);
 }
 
-constexpr std::size_t samples = 131;  ///< of a round, in which each rank has its share of them
+constexpr std::size_t samples = 131;  ///< per round; each rank has a share of them
 constexpr double rate = 0.4;
-constexpr std::size_t slack = 3;  ///< by how many rounds a rank may be ahead of another
+constexpr std::size_t slack = 3;  ///< the number of rounds that a rank may be ahead of another
 
-/// What samples [first, last) of a round change the parameters by: `rate` times their part of the negative
+/// The change of the parameters by samples [first, last) of a round: `rate` times their part of the negative
 /// gradient of half the mean squared error.
 values descent(const values& parameters, std::size_t round, std::size_t first, std::size_t last) {
   values change(parameters.size());
@@ -48,7 +48,7 @@ values descent(const values& parameters, std::size_t round, std::size_t first, s
   return change;
 }
 
-/// How far the parameters are from what is to be learnt; NaN if one of them is.
+/// The distance of the parameters from the model; NaN if one of them is NaN.
 double distance(const values& parameters) {
   double sum = 0;
   for (std::size_t i = 0; i < parameters.size(); ++i) sum += std::pow(parameters[i] - wanted(i), 2);
@@ -57,35 +57,36 @@ double distance(const values& parameters) {
 
 struct outcome {
   values parameters;
-  std::uint64_t samples = 0;  ///< that have been used
+  std::uint64_t samples = 0;  ///< used by all ranks
 };
 
-/// Learns n parameters in so many rounds; the result is the same on all ranks. `worked` is told of
-/// multiplications, for runs in virtual time, in which computing takes no time by itself (scaling/).
+/// Learns n parameters in `rounds` rounds; the result is the same on all ranks. `worked` receives the number
+/// of multiplications, which runs in virtual time need, since computing takes no virtual time by itself
+/// (scaling/).
 outcome learn(chorale::communicator<>& comm, std::size_t n, std::size_t rounds,
               const std::function<void(double)>& worked) {
   const auto part = [&](std::size_t all, int rank) {
     return static_cast<std::size_t>(rank) * all / static_cast<std::size_t>(comm.size());
   };
   const std::size_t first = part(samples, comm.rank()), last = part(samples, comm.rank() + 1);
-  // Rank r has parameters [part(n, r), part(n, r + 1)), which are zero at first; rank 0 the number of
+  // Rank r has parameters [part(n, r), part(n, r + 1)), initially zero; rank 0 also has the number of
   // samples.
   auto server = comm.make_window<double>(part(n, comm.rank() + 1) - part(n, comm.rank()));
   auto used = comm.make_window<std::uint64_t>(comm.rank() == 0 ? 1 : 0);
 
   const values zeros(n);
   values mine(n);
-  std::deque<chorale::request> ended;  // rounds of which it is not known yet that all ranks have ended them
+  std::deque<chorale::request> ended;  // rounds that some rank may not have ended yet
   for (std::size_t round = 0; round < rounds; ++round) {
-    // A plain get could see a number that somebody's accumulate has half written; adding zero reads it
-    // atomically. Each rank begins with its own part, so that they do not all come to the same one at once.
+    // A plain get could see a number that another rank's accumulate has half written; adding zero reads it
+    // atomically. Each rank begins with its own part, so that they do not all access the same one at once.
     for (int i = 0; i < comm.size(); ++i) {
       const int rank = (comm.rank() + i) % comm.size();
       const std::size_t count = server.size(rank);
       server.get_accumulate(rank, 0, std::span{zeros}.first(count),
                             std::span{mine}.subspan(part(n, rank), count), chorale::sum);
     }
-    // Meanwhile others change what has just been read: with a small rate the method converges all the same.
+    // Others meanwhile change what has just been read: with a small rate the method converges all the same.
     const values change = descent(mine, round, first, last);
     worked(static_cast<double>(2 * n * (last - first)));
     for (int i = 0; i < comm.size(); ++i) {
@@ -93,8 +94,8 @@ outcome learn(chorale::communicator<>& comm, std::size_t n, std::size_t rounds,
       server.accumulate(rank, 0, std::span{change}.subspan(part(n, rank), server.size(rank)), chorale::sum);
     }
     used.accumulate(0, 0, last - first, chorale::sum);
-    // Ranks need not wait for each other in each round. But who computes by what is out of date for long,
-    // since the system has taken its core, undoes what the others have learnt.
+    // Ranks need not wait for each other in each round. But a rank that computes with outdated parameters for
+    // long, because it had no core, undoes what the others have learnt.
     ended.push_back(comm.ibarrier());
     if (ended.size() > slack) {
       ended.front().wait();
@@ -112,12 +113,12 @@ outcome learn(chorale::communicator<>& comm, std::size_t n, std::size_t rounds,
 
 int main() try {
   constexpr std::size_t n = 23;
-  constexpr std::size_t rounds = 150;  // enough for so many parameters
+  constexpr std::size_t rounds = 150;  // enough for n parameters
   chorale::communicator<> comm;
   const outcome found = learn(comm, n, rounds, [](double) {});
 
-  // The same on one rank, one round after the other. What the ranks have found depends on who came first, but
-  // both come to the same parameters; and each sample has been used once.
+  // The same on one rank, one round after another. The ranks' result depends on the order of updates, but
+  // both converge to the same parameters; and each sample has been used once.
   values serial(n);
   const double at_first = distance(serial);
   for (std::size_t round = 0; round < rounds; ++round) {
@@ -129,7 +130,7 @@ int main() try {
   comm.allreduce(chorale::in_place, least, chorale::min);
   comm.allreduce(chorale::in_place, most, chorale::max);
   const bool mine = found.samples == rounds * samples && here <= 1e-6 * at_first &&
-                    there <= 1e-6 * at_first && least == most;  // all ranks have gathered the same
+                    there <= 1e-6 * at_first && least == most;  // all ranks have the same result
   const bool right = comm.allreduce(mine ? 1 : 0, chorale::min) == 1;
   if (comm.rank() == 0)
     fmt::print(

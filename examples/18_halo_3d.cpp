@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The heat equation in three dimensions: each rank has a box of cells with a layer of its neighbours' cells
-// around it. The six faces that go and the six that come lie in the box with strides; a plan sends them from
-// where they are to where they belong.
+// around it. The six faces to send and the six to receive are strided operands in the box; a plan sends and
+// receives them in place.
 #include <array>
 #include <cmath>
 #include <cstdlib>
@@ -35,7 +35,7 @@ class box {
   [[nodiscard]] double at(int plane, int row, int column) const {
     return cells_[index({plane, row, column})];
   }
-  /// The cells inside at index `layer` along `axis`: two loops over the other axes.
+  /// The inner cells at index `layer` along `axis`: two loops over the other axes.
   chorale::strided<double> face(std::size_t axis, int layer) {
     triple corner{};
     corner[axis] = layer;
@@ -54,7 +54,7 @@ class box {
   std::vector<double> cells_;
 };
 
-/// As many ranks along each axis as make the boxes roughly cubes.
+/// The numbers of ranks along the axes, such that the boxes are roughly cubes.
 triple grid_of(int ranks) {
   triple grid{1, 1, 1};
   for (int prime = 2; ranks > 1; ++prime)
@@ -67,9 +67,9 @@ triple grid_of(int ranks) {
   return grid;
 }
 
-/// A plan that brings the faces of `b` to the ranks around `place` of a grid that is closed in itself. Two
-/// ranks may be neighbours on both sides: then the message down, which is the first that one of them sends,
-/// is the first that the other takes, into its upper layer.
+/// A plan that sends the faces of `b` to the neighbours of `place` in a periodic grid. Two ranks may be
+/// neighbours on both sides: then the message down, which is the first that one of them sends, is the first
+/// that the other receives, into its upper layer.
 chorale::plan halo_of(chorale::communicator<>& comm, box& b, const triple& grid, const triple& place) {
   std::vector<chorale::outgoing> sends;
   std::vector<chorale::incoming> takes;

@@ -38,7 +38,7 @@ std::vector<number> transform(const number* in, std::size_t n, std::size_t strid
   return out;
 }
 
-/// Which of `count` rows belong to a rank: those from `first(rank)` up to `first(rank + 1)`.
+/// The rows of a rank: from `first(rank)` up to `first(rank + 1)`, of `count` in total.
 struct share {
   std::size_t count;
   std::size_t ranks;
@@ -46,7 +46,7 @@ struct share {
   [[nodiscard]] std::size_t size(std::size_t rank) const { return first(rank + 1) - first(rank); }
 };
 
-/// This rank's rows of the transpose of a matrix, of which it has the rows `in`.
+/// This rank's rows of the transpose of a matrix, given its rows `in` of the matrix.
 std::vector<number> transpose(chorale::communicator<>& comm, const std::vector<number>& in, const share& rows,
                               const share& columns) {
   const auto me = static_cast<std::size_t>(comm.rank());
@@ -59,7 +59,7 @@ std::vector<number> transpose(chorale::communicator<>& comm, const std::vector<n
     sends.push_back(
         chorale::to(rank, chorale::strided{in.data() + columns.first(peer),
                                            {{columns.size(peer), 1}, {rows.size(me), columns.count}}}));
-    // A block of as many numbers as the peer has rows in each row of the transposed matrix.
+    // In each row of the transposed matrix, a block with one number for each of the peer's rows.
     takes.push_back(chorale::from(rank, chorale::strided{out.data() + rows.first(peer), columns.size(me),
                                                          rows.size(peer), rows.count}));
   }
@@ -95,7 +95,7 @@ int main(int count, char** words) try {
   transform_rows(turned, rows.count);
   const std::vector<number> result = transpose(comm, turned, columns, rows);
 
-  // By definition, as a sum over all numbers of the matrix.
+  // The transform by its definition, as a sum over all numbers of the matrix.
   double error = 0;
   for (std::size_t k = 0; k < rows.size(me); ++k) {
     for (std::size_t l = 0; l < columns.count; ++l) {
@@ -110,7 +110,7 @@ int main(int count, char** words) try {
     }
   }
   const double largest = comm.allreduce(error, chorale::max);
-  // The numbers of a transform are sums of this many numbers below 24.
+  // Each number of the transform is a sum of this many numbers below 24.
   const bool right = largest < 1e-12 * 24 * static_cast<double>(rows.count * columns.count);
   if (comm.rank() == 0)
     fmt::print(

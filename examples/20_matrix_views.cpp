@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A matrix library's views as operands: a class with the interface of std::mdspan needs no word about
-// Chorale. A product C = A B, in which rank r has some columns of A and the same rows of B: the root hands
-// out views of its matrices, and the sum of all ranks' products arrives in a view of C.
+// Views of a matrix library as operands: a class with the interface of std::mdspan can be used without any
+// code for Chorale. A product C = A B, in which rank r has some columns of A and the same rows of B: the root
+// scatters views of its matrices, and the sum of all ranks' products arrives in a view of C.
 #include <array>
 #include <cstdlib>
 #include <vector>
@@ -12,7 +12,7 @@
 
 namespace {
 
-/// A block of a matrix, as a library of matrices has them.
+/// A block of a matrix, as matrix libraries have it.
 template <class Number>
 class matrix_view {
  public:
@@ -23,7 +23,7 @@ class matrix_view {
   matrix_view(Number* first, shape size, std::array<std::size_t, 2> strides)
       : first_(first), size_(size), strides_(strides) {}
 
-  // What Chorale looks for.
+  // The members that Chorale uses.
   static constexpr std::size_t rank() { return 2; }
   [[nodiscard]] Number* data_handle() const { return first_; }
   [[nodiscard]] shape extents() const { return size_; }
@@ -45,7 +45,7 @@ class matrix_view {
   std::array<std::size_t, 2> strides_;
 };
 
-/// A matrix whose rows are further apart than they are long, as is usual for alignment.
+/// A matrix with padding after each row, as is usual for alignment.
 class matrix {
  public:
   matrix(std::size_t rows, std::size_t columns)
@@ -99,8 +99,8 @@ int main(int count, char** words) try {
       for (std::size_t j = 0; j < n; ++j) whole_b.view()(i, j) = b(i, j);
   }
 
-  // Rank r gets columns [first(r), first(r + 1)) of A, one after the other as rows of the transposed view,
-  // and as many rows of B.
+  // Rank r gets columns [first(r), first(r + 1)) of A, which are rows of the transposed view, and the same
+  // rows of B.
   const auto first = [&](std::size_t rank) { return k * rank / ranks; };
   const std::size_t inner = first(me + 1) - first(me);
   std::vector<std::size_t> of_a, of_b;
@@ -126,7 +126,7 @@ int main(int count, char** words) try {
   else
     comm.reduce(part.view(), chorale::nothing, chorale::sum);
 
-  // The root gives all ranks the inside of the product, which each checks.
+  // The root broadcasts the inside of the product, which each rank checks.
   matrix all{m, n};
   if (is_root)
     for (std::size_t i = 0; i < m; ++i)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that starts its own ranks, as a runtime does that has processes and a channel of its own: the
-// first process makes an id of 128 bytes, sends it to each of the others through a pipe, and is rank 0.
-// Together they integrate 4 / (1 + x^2) from 0 to 1.
+// A program that starts its own ranks, like a runtime with its own processes and channel: the first process
+// makes an id of 128 bytes, sends it to each of the others through a pipe, and is rank 0. Together they
+// integrate 4 / (1 + x^2) from 0 to 1.
 //
 //   21_own_launcher [RANKS]
 #include <cmath>
@@ -28,7 +28,7 @@ namespace {
 
 constexpr int intervals = 1'000'000;
 
-/// What every rank does. @returns the exit status
+/// The work of every rank. @returns the exit status
 int work(const tcp_id& id, int rank, int size) {
   chorale::communicator<> comm{tcp{rank, size, id}};
   double sum = 0;
@@ -41,7 +41,7 @@ int work(const tcp_id& id, int rank, int size) {
   return std::abs(pi - std::numbers::pi) < 1e-9 ? 0 : 1;
 }
 
-/// Starts this program as another rank, whose standard input has the id.
+/// Starts this program as another rank, which reads the id from its standard input.
 pid_t start(const tcp_id& id, int rank, int size) {
   int ends[2];
   if (::pipe(ends) != 0) throw std::runtime_error("there is no pipe");
@@ -57,7 +57,7 @@ pid_t start(const tcp_id& id, int rank, int size) {
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, "/proc/self/exe", &actions, nullptr, words.data(), environ);
   ::posix_spawn_file_actions_destroy(&actions);
-  // A pipe holds 4 KiB and more, so this does not wait for the child.
+  // A pipe holds at least 4 KiB, so this does not wait for the child.
   const bool is_written = ::write(ends[1], &id, sizeof id) == sizeof id;
   ::close(ends[0]);
   ::close(ends[1]);
@@ -75,7 +75,7 @@ int main(int count, char** words) try {
   }
   const int size = count > 1 ? std::atoi(words[1]) : 4;
   const tcp_id id =
-      tcp_id::make("localhost");  // listens from here on; another host needs a name that it knows
+      tcp_id::make("localhost");  // listens from here on; ranks on other hosts need a resolvable name
   std::vector<pid_t> others;
   for (int rank = 1; rank < size; ++rank) others.push_back(start(id, rank, size));
   int status = work(id, 0, size);

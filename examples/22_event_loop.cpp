@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An event loop: samples come through a pipe, whenever they come, and each full batch is summed over the
-// ranks meanwhile. The loop sleeps in epoll_wait until there is something to do for either.
+// An event loop: samples arrive through a pipe at any time, and each full batch is summed over the ranks
+// meanwhile. The loop sleeps in epoll_wait until there is something to do for either.
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -60,7 +60,7 @@ class source {
   std::thread writer_;
 };
 
-/// Has to stay where it is while its sum is under way.
+/// Must not move while its sum is in progress.
 struct batch {
   std::array<long, samples_of_a_batch> data{};
   std::size_t size = 0;

@@ -16,10 +16,10 @@ namespace asio = boost::asio;
 
 namespace {
 
-/// Lets a loop of Asio that runs on this thread drive Chorale.
+/// Lets an Asio loop on this thread drive Chorale.
 class progress_in {
  public:
-  // Asio closes what it has: a duplicate.
+  // Asio closes its descriptor, so it gets a duplicate.
   explicit progress_in(asio::io_context& loop) : due_(loop, ::dup(chorale::progress_descriptor())) {}
 
   /// Calls `done` after each step of progress, until it returns true.
@@ -41,7 +41,7 @@ class ticker {
  public:
   ticker(asio::io_context& loop, chorale::communicator<>& comm) : timer_(loop), comm_(comm) { tick(); }
 
-  /// Takes note of the sums that are complete. @returns true if all are
+  /// Checks the sums that are complete. @returns true if all are
   bool look() {
     for (; complete_ < started_ && sums_[complete_].test(); ++complete_) {
       const int n = comm_.size();
@@ -67,7 +67,7 @@ class ticker {
 
   asio::steady_timer timer_;
   chorale::communicator<>& comm_;
-  std::array<int, ticks> results_{};  // ended after the requests, which use them
+  std::array<int, ticks> results_{};  // destroyed after the requests, which use them
   std::array<chorale::request, ticks> sums_;
   std::size_t started_ = 0;
   std::size_t complete_ = 0;

@@ -37,7 +37,7 @@ class job {
     if (frame_) frame_.destroy();
   }
 
-  /// Of a coroutine that has ended: its value, or its exception.
+  /// The value of a completed coroutine; throws its exception.
   Result result() const {
     if (frame_.promise().failure) std::rethrow_exception(frame_.promise().failure);
     return frame_.promise().value.value();
@@ -47,7 +47,7 @@ class job {
   std::coroutine_handle<promise_type> frame_;
 };
 
-/// Adds 1 / i^2 until a block of all ranks adds less than `least`.
+/// Adds 1 / i^2 until the sum of a block on all ranks is less than `least`.
 job<double> basel(chorale::communicator<>& comm, double least) {
   constexpr long block = 1000;
   double total = 0;
@@ -61,7 +61,7 @@ job<double> basel(chorale::communicator<>& comm, double least) {
   }
 }
 
-/// Each rank hands a number around, and the halves of the ranks count themselves.
+/// Each rank broadcasts a number, and each half of the ranks counts its members.
 job<int> messages(chorale::communicator<>& comm) {
   int wrong = 0;
   for (int root = 0; root < comm.size(); ++root) {
@@ -69,7 +69,7 @@ job<int> messages(chorale::communicator<>& comm) {
     co_await comm.ibroadcast(number, chorale::root{root});
     if (number != 7 * root) ++wrong;
   }
-  // What makes a communicator gives it to the one who awaits.
+  // Awaiting a call that makes a communicator returns the communicator.
   auto half = co_await comm.isplit(comm.rank() % 2);
   int count = 1;
   co_await half->iallreduce(chorale::in_place, count, chorale::sum);
@@ -85,7 +85,7 @@ int main() try {
   const auto series = basel(comm, 1e-8);
   const auto sent = messages(other);
 
-  // The loop of a program that has nothing else to do: false means that every call is over.
+  // The loop of a program with nothing else to do: `progress` returns false when every call is over.
   pollfd due{chorale::progress_descriptor(), POLLIN, 0};
   while (chorale::progress()) ::poll(&due, 1, -1);
 

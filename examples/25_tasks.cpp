@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A small task runtime: worker threads on every rank, each with a communicator of its own, whose ranks are
-// the workers of the same number. A worker that has nothing to do steals from the queues of the others,
-// which lie in a window, so that a busy victim need not help. The tasks count the ways to place n queens on
-// a board of n x n squares.
+// A small task runtime: worker threads on every rank, each with its own communicator, which connects the
+// workers of the same number on all ranks. A worker with nothing to do steals from the queues of the others,
+// which are in a window, so that a busy victim need not help. The tasks count the solutions of the n queens
+// problem on a board of n x n squares.
 //
 //   25_tasks [n [workers of a rank]]
 #include <algorithm>
@@ -23,23 +23,23 @@
 
 namespace {
 
-/// What a task has to do, and nothing else: it is sent as its bytes.
+/// The whole description of a task, which is sent as bytes.
 using task = std::uint64_t;
 
 /// One thread's part of the runtime. Its queue only grows: tasks are taken at `head` and added at `tail`.
 class worker {
  public:
-  /// All workers of `lane` do this. `run` executes a task and returns those that follow from it.
+  /// Collective over the workers of `lane`. `run` executes a task and returns its successors.
   worker(chorale::communicator<>& lane, std::size_t room, std::function<std::vector<task>(task)> run)
       : lane_(lane), queue_(lane, first + room), room_(room), run_(std::move(run)) {
     for (std::uint64_t& one : queue_.local()) one = 0;
     queue_.fence();
   }
 
-  /// Executes `mine`, tasks of the other workers, and all that follows from them, until none is left.
+  /// Executes `mine`, tasks of the other workers, and all their successors, until none is left.
   void work(const std::vector<task>& mine) {
     add(mine);
-    lane_.barrier();  // nobody finds that there is nothing to do before the first tasks are there
+    lane_.barrier();  // no worker finds the queues empty before the first tasks are added
     for (int victim = lane_.rank();;) {
       task now = 0;
       if (take(victim, now)) {
@@ -47,7 +47,7 @@ class worker {
         if (victim != lane_.rank()) ++stolen_;
         add(run_(now));
         queue_.fetch_and_op(0, left, std::uint64_t{0} - 1, chorale::sum);
-        victim = lane_.rank();  // its own first
+        victim = lane_.rank();  // its own queue first
       } else if (victim = (victim + 1) % lane_.size(); victim == lane_.rank()) {
         if (queue_.fetch_and_op(0, left, std::uint64_t{0}, chorale::sum) == 0) return;
         std::this_thread::yield();
@@ -58,21 +58,21 @@ class worker {
   [[nodiscard]] long stolen() const { return stolen_; }
 
  private:
-  /// Words of the window, by which workers find its tasks; rank 0 has the number of all that are not over.
+  /// Words of the window before the tasks; `left`, on rank 0, is the number of all unfinished tasks.
   enum word : std::size_t { head, tail, left, first };
 
   void add(const std::vector<task>& tasks) {
     if (tasks.empty()) return;
     if (added_ + tasks.size() > room_) throw std::runtime_error("a queue is full");
-    // Counted before anybody can take one, and before the task that they follow from is over.
+    // Counted before any worker can take one, and before the task that created them ends.
     queue_.fetch_and_op(0, left, std::uint64_t{tasks.size()}, chorale::sum);
     queue_.put(lane_.rank(), first + added_, tasks);
     queue_.flush(lane_.rank());
     added_ += tasks.size();
     queue_.fetch_and_op(lane_.rank(), tail, std::uint64_t{tasks.size()}, chorale::sum);
   }
-  /// @returns whether it has taken one. The place of a task is not used again, so that `now` is right if
-  /// `head` is still the same.
+  /// @returns whether a task was taken. The place of a task is not reused, so `now` is right if `head` has
+  /// not changed.
   bool take(int victim, task& now) {
     const std::vector<std::uint64_t> ends = queue_.get_n(victim, head, 2);
     if (ends[head] >= ends[tail]) return false;
@@ -89,8 +89,8 @@ class worker {
   long stolen_ = 0;
 };
 
-/// Queens in the first rows, and the columns of the next row that they attack: straight down and by the two
-/// diagonals, a bit each.
+/// Queens in the first rows, and the columns of the next row that they attack vertically and by the two
+/// diagonals, one bit each.
 struct board {
   std::uint16_t rows = 0;
   std::uint16_t straight = 0;
@@ -123,7 +123,7 @@ struct totals {
   long stolen;
 };
 
-/// What one thread does.
+/// The work of one thread.
 totals count_in(chorale::communicator<>& lane, int number, int workers, int n) {
   constexpr int rows_of_a_task = 3;
   long found = 0;
@@ -136,7 +136,7 @@ totals count_in(chorale::communicator<>& lane, int number, int workers, int n) {
                 found += ways(here, n);
               return next;
             }};
-  // All of a lane's work begins on rank 0: a queen in the first row in every so manieth column.
+  // All work of a lane begins on rank 0: one queen in the first row, in every `workers`-th column.
   std::vector<task> begin;
   int column = 0;
   if (lane.rank() == 0)
@@ -167,7 +167,7 @@ int main(int count, char** words) try {
       try {
         results[i] = count_in(lanes[i], static_cast<int>(i), workers, n);
       } catch (...) {
-        failures[i] = std::current_exception();  // of an exception in a thread the program would die
+        failures[i] = std::current_exception();  // an exception that leaves a thread would end the program
       }
     });
   for (std::thread& one : threads) one.join();
@@ -177,7 +177,7 @@ int main(int count, char** words) try {
   totals all{};
   for (const totals& one : results)
     all = {all.ways + one.ways, all.executed + one.executed, all.stolen + one.stolen};
-  const long expected = ways({}, n);  // by this rank alone
+  const long expected = ways({}, n);  // computed by this rank alone
   if (comm.rank() == 0)
     fmt::print("{} queens: {} ways, serially {}; {} tasks, {} of them stolen, by {} ranks of {} workers\n", n,
                all.ways, expected, all.executed, all.stolen, comm.size(), workers);

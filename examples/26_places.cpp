@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Clusters whose hosts have many ranks: algorithms within each host, and others between hosts. On one machine
-// CHORALE_PLACES has the ranks believe that they are on several:
+// Clusters with many ranks per host: some algorithms within each host, and others between hosts. On one
+// machine CHORALE_PLACES makes the ranks believe that they are on several hosts:
 //   CHORALE_PLACES=2x2 mpirun -n 4 build/examples/26_places
 #include <numeric>
 #include <vector>
@@ -11,10 +11,10 @@
 
 using namespace chorale;
 
-// Within a host through the memory that its ranks share, between hosts by messages.
+// Within a host through the ranks' shared memory, between hosts by messages.
 using short_messages = allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
                                             broadcast::last_arriver>;
-// Each rank of a host takes a share of the result to the other hosts.
+// Each rank of a host sends a share of the result to the other hosts.
 using long_messages =
     allreduce::split_level<reduce_scatter::last_arriver, allreduce::ring, allgather::last_arriver>;
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by scripts that try this tree in a fresh Debian: makes one, mounts what programs need in it, and copies the tree. What was
-# made and mounted goes when the script ends.
+# Sourced by scripts that try this tree in a fresh Debian: creates one, mounts what programs need in it, and copies the tree. All of
+# that is removed when the script ends.
 
 made=()
 mounted=()
@@ -12,7 +12,7 @@ clean() {
 }
 trap clean EXIT
 
-# need_for_debian SCRIPT PACKAGE...: ends the script, with the remedy, where it lacks a package, or the rights for a chroot.
+# need_for_debian SCRIPT PACKAGE...: ends the script, with the remedy, if a package or the right to use a chroot is missing.
 need_for_debian() {
   local packages=("${@:2}" debootstrap)
   if [[ $(dpkg-query --show --showformat='${db:Status-Status}\n' "${packages[@]}" 2>&1 | sort -u) != installed ]]; then
@@ -25,7 +25,7 @@ need_for_debian() {
   fi
 }
 
-# make_debian MIRROR LOG: this release, with nothing but what a Debian must have; sets `debian` to its folder.
+# make_debian MIRROR LOG: installs this release with only the required packages; sets `debian` to its folder.
 make_debian() {
   local place release
   place=$(mktemp --directory /var/tmp/chorale-chroot.XXXXXX)
@@ -39,8 +39,8 @@ make_debian() {
   fi
 }
 
-# mount_in DEBIAN: what every running system has. soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and wants terminals as apt-get does.
-# Its root is a mount, since without one no mount name space can be made there, as tools/with-default-packages does.
+# mount_in DEBIAN: mounts what every running system has. soft0 finds the members of its fabric in /proc; mpirun looks for cores in /sys, and needs terminals, as does
+# apt-get. The root must be a mount for tools/with-default-packages to create a mount namespace.
 mount_in() {
   local kind folder
   mount --bind "$1" "$1"
@@ -55,7 +55,7 @@ mount_in() {
   done
 }
 
-# copy_tree FOLDER: the files that Git knows, as they are in the working tree, into a new folder.
+# copy_tree FOLDER: copies the files that Git tracks, as they are in the working tree, into a new folder.
 copy_tree() {
   mkdir "$1"
   git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$1"

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Sourced by scripts that take minutes: a line for each step, and how long it took.
+# Sourced by scripts that take minutes: prints a line for each step, with the time it took.
 
-# step TEXT: begins a step, and says how long the one before took; without TEXT it only says that.
+# step TEXT: begins a step, and prints the time of the previous one; without TEXT only the latter.
 step_began=
 step() {
   if [[ -n $step_began ]]; then echo "   $((SECONDS - step_began)) s"; fi
@@ -13,7 +13,7 @@ step() {
   fi
 }
 
-# quietly COMMAND...: its output matters only if it fails.
+# quietly COMMAND...: prints the command's output only if it fails.
 quietly() {
   local log
   if ! log=$("$@" 2>&1); then
@@ -23,7 +23,7 @@ quietly() {
   fi
 }
 
-# compile BUILD ARGUMENT...: by ninja, which shows its progress where somebody looks.
+# compile BUILD ARGUMENT...: runs ninja, which shows its progress on a terminal.
 compile() {
   local quiet=(--quiet)
   if [[ -t 1 ]]; then quiet=(); fi

@@ -5,7 +5,7 @@
 
 #include "scaling.hpp"
 
-// The functions of the example are wanted; its main() becomes a function that nobody calls.
+// Uses only the functions of the example; its main() becomes an unused function.
 #define main program_of_heat
 #include "../13_heat.cpp"
 #undef main

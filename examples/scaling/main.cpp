@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How examples scale: each solves one problem on more and more ranks, in virtual time. Prints CSV.
+// How examples scale: each solves one problem on increasing numbers of ranks, in virtual time. Prints CSV.
 //
 //   scaling [--machine NAME] [--ranks 1,2,4] [EXAMPLE...]    ranks of a machine, one on each host
 //   scaling --rates                                          what a unit of work takes here, in nanoseconds
@@ -40,11 +40,11 @@ const std::array problems{
     &scaling::sgd,
     &scaling::parameter_server};
 
-/// Virtual seconds of the slowest rank. The second of two solutions counts: connections are there, as in a
-/// program that runs for longer.
+/// Virtual seconds of the slowest rank. Measures the second of two solutions, when connections exist, as in a
+/// longer run.
 double virtual_seconds(const problem& what, const sim::machine& on, int ranks) {
   std::vector<double> times(static_cast<std::size_t>(ranks));
-  // Who has looked in vain looks again after so long at the latest, and its own work goes on in time.
+  // A waiting rank polls at least this often, so that its own work resumes in time.
   sim::run_options options;
   options.longest_gap = std::chrono::nanoseconds{200};
   sim::run(
@@ -66,7 +66,7 @@ double virtual_seconds(const problem& what, const sim::machine& on, int ranks) {
   return *std::max_element(times.begin(), times.end());
 }
 
-/// Processor time of a unit on this machine: the least of five times.
+/// Processor time of a unit on this machine: the minimum of five measurements.
 double nanoseconds_of_a_unit(const problem& what) {
   double least = 0;
   for (int i = 0; i < 5; ++i) {

@@ -4,7 +4,7 @@
 
 #include "scaling.hpp"
 
-// The functions of the example are wanted; its main() becomes a function that nobody calls.
+// Uses only the functions of the example; its main() becomes an unused function.
 #define main program_of_parameter_server
 #include "../17_parameter_server.cpp"
 #undef main

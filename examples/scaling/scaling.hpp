@@ -8,19 +8,19 @@
 
 namespace scaling {
 
-/// What an example tells how much it has computed, in units of its own.
+/// Receives the amount of an example's computation, in units of the example.
 using work = std::function<void(double)>;
 
 /// An example, with a problem of one size for any number of ranks.
 struct problem {
   const char* name;
-  const char* unit;    ///< what it counts
-  double nanoseconds;  ///< that a unit takes on one core: a machine that has been measured (docs/examples.md)
-  /// What each rank does. Collective. @throws std::runtime_error if the result cannot be right.
+  const char* unit;    ///< the unit of its work
+  double nanoseconds;  ///< per unit on one core of a measured machine (docs/examples.md)
+  /// The work of each rank. Collective. @throws std::runtime_error if the result cannot be right.
   void (*solve)(chorale::communicator<>& comm, const work& worked);
 };
 
-// Matrices are multiplied by a BLAS; without one this program is built without that problem.
+// Matrices are multiplied by a BLAS; without one, this problem is left out.
 #ifdef CHORALE_EXAMPLES_HAVE_BLAS
 extern const problem matrix_multiply;
 #endif

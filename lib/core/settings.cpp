@@ -232,24 +232,24 @@ std::vector<setting> make_settings() {
       number("CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes, {256, 1 << 20},
              "one block of a mailbox in bytes, 16 of them for the trailer"),
       optional_number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
-                      "16; on soft0 as many as 4 MiB a rank take, up to 256",
+                      "16; on soft0 as many as fit into 4 MiB a rank, up to 256",
                       "blocks of a mailbox in each direction of a connection; the same on all ranks"),
       optional_number(
           "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
-          "65536; as measured if cores copy (soft0) and each rank has one",
+          "65536; on soft0, if each rank has a core, a size measured at start-up",
           "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
       optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
                       &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",
-                      "bytes from which a block of an alltoall does; the same on all ranks"),
+                      "bytes from which a block of an alltoall goes straight between the users' buffers; the "
+                      "same on all ranks"),
       number("CHORALE_SEND_RECEIVE_EAGER_BYTES", "send_receive_eager_bytes",
              &config::send_receive_eager_bytes, {64, most_bytes},
              "rc_send_receive: bytes of the longest message that is copied through blocks at once; the same "
              "on all ranks"),
-      choice(
-          "CHORALE_SEND_RECEIVE_EAGER", "send_receive_eager", &config::send_receive_eager,
-          {{"receive_queue", eager_policy::receive_queue}, {"rdma_write", eager_policy::rdma_write}},
-          "rc_send_receive: how those come: by send, out of a shared receive queue; or by RDMA write, into "
-          "a ring for each sender; the same on all ranks"),
+      choice("CHORALE_SEND_RECEIVE_EAGER", "send_receive_eager", &config::send_receive_eager,
+             {{"receive_queue", eager_policy::receive_queue}, {"rdma_write", eager_policy::rdma_write}},
+             "rc_send_receive: how eager messages arrive: by send, through a shared receive queue; or by "
+             "RDMA write, in a ring for each sender; the same on all ranks"),
       number("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "send_receive_block_bytes",
              &config::send_receive_block_bytes, {256, 1 << 20},
              "rc_send_receive: one block in bytes, 16 of them for the header; the same on all ranks"),
@@ -257,9 +257,9 @@ std::vector<setting> make_settings() {
              {{"rendezvous", long_send_policy::rendezvous},
               {"serial", long_send_policy::serial},
               {"copy", long_send_policy::copy}},
-             "rc_send_receive: how longer messages go: an RDMA write for each, when the receiver has told "
-             "where; zero copy by send, one sender after the other; or copied as the short ones; the same on "
-             "all ranks"),
+             "rc_send_receive: how longer messages are sent: by one RDMA write to the address that the "
+             "receiver gives; zero copy by send, one sender after the other; or copied like short ones; the "
+             "same on all ranks"),
       choice("CHORALE_REGISTRATION", "registration", &config::registration,
              {{"auto", registration_policy::automatic},
               {"watched", registration_policy::watched},
@@ -278,23 +278,24 @@ std::vector<setting> make_settings() {
            "the built-in table", "measurements by which algorithms are chosen; the same on all ranks"),
       choice("CHORALE_TRIALS", "trials", &config::trials,
              {{"auto", trial_policy::automatic}, {"all", trial_policy::all}, {"off", trial_policy::off}},
-             "whether the first calls of a size try algorithms in turn: auto unless CHORALE_TUNING is set, "
-             "and none that gives other bits than the table's choice; the same on all ranks"),
+             "whether the first calls of a size try algorithms in turn: auto does unless CHORALE_TUNING is "
+             "set, with algorithms that give the same bits as the table's choice; all tries every algorithm; "
+             "the same on all ranks"),
       choice("CHORALE_CHECK", "check", &config::check,
              {{"off", check_policy::off}, {"buffers", check_policy::buffers}},
-             "whether each call first looks whether this process can read and write its operands"),
+             "whether each call first checks that this process can read and write its operands"),
       number("CHORALE_EXPLAIN", "explain", &config::explain, {0, 1, nullptr, "0 or 1"},
              "1: rank 0 says on standard error which algorithms it chooses, and why"),
       elsewhere("CHORALE_RANKS", "1 and up", "any number",
-                "number of ranks that there must be; another one is an error"),
+                "required number of ranks; any other number is an error"),
       elsewhere(
           "CHORALE_BOOTSTRAP", "auto or tcp", "auto",
-          "how the ranks of a communicator without a group are found: by PMIx, else one rank; tcp: they meet "
-          "as RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT say"),
+          "how the ranks of a communicator without a group find each other: auto by PMIx, without a launcher "
+          "as one rank; tcp at the address given by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT"),
       elsewhere("CHORALE_TCP_PORT", "1 to 65535", "that of MASTER_PORT",
                 "bootstrap::tcp: the port at which rank 0 listens; the same for all ranks"),
       elsewhere("CHORALE_TCP_SECRET", "any text", "none",
-                "bootstrap::tcp: what only ranks of this job know; the same for all ranks"),
+                "bootstrap::tcp: a secret that only ranks of this job know; the same for all ranks"),
       choice("CHORALE_SERVICE", "service", &config::service,
              {{"event", service_policy::event},
               {"polling", service_policy::polling},
@@ -307,18 +308,19 @@ std::vector<setting> make_settings() {
              {{"auto", placement_policy::automatic},
               {"ordered", placement_policy::ordered},
               {"unordered", placement_policy::unordered}},
-             "whether memory of this rank shows RDMA writes in their order: auto believes it of soft0 alone, "
-             "ordered is for fabrics whose operator says so, and faster; else completions announce all data"),
+             "whether RDMA writes become visible in this rank's memory in the order of posting: auto assumes "
+             "it of soft0 alone; ordered, which is faster, is for fabrics whose operator guarantees it; "
+             "otherwise completions announce all data"),
       choice(
           "CHORALE_NEAR", "near", &config::near,
           {{"auto", near_policy::automatic}, {"off", near_policy::off}},
           "whether ranks of one place use soft0 among themselves beside an adapter; the same on all ranks"),
       text("CHORALE_PLACES", "places", &config::places,
-           "places x ranks of each, with a c behind it if the ranks take turns; or the ranks of each place, "
-           "with commas between",
+           "number of places x ranks of each, followed by a c if the ranks take turns; or the ranks of each "
+           "place, with commas between",
            "a place for each host",
-           "layout that the ranks of one job are to believe, such as 4x4, 4x4c or 3,1,5, to try places on "
-           "one host; the same on all ranks",
+           "layout to assume for the ranks of one job, such as 4x4, 4x4c or 3,1,5, to try places on one "
+           "host; the same on all ranks",
            is_layout),
       choice("CHORALE_MULTICAST_JOIN", "multicast_join", &config::multicast_join,
              {{"auto", join_policy::automatic},
@@ -345,9 +347,8 @@ std::vector<setting> make_settings() {
                 "the launcher's job, else 'default'",
                 "soft0: name of the fabric; processes see each other within one"),
       elsewhere("CHORALE_SOFT_COPY", "auto, vm, vm-halves or bounce", "auto",
-                "soft0: how data reaches memory that is not shared: by process_vm_writev, by it as where the "
-                "kernel "
-                "copies words in halves, or through a buffer that is"),
+                "soft0: how data reaches memory that is not shared: vm by process_vm_writev, vm-halves by "
+                "the same as on kernels that copy words in halves, bounce through a shared buffer"),
       elsewhere("CHORALE_SOFT_ENGINE", "immediate or deferred", "immediate",
                 "soft0: requests are executed at once, or held and reordered by a seed"),
       elsewhere(
@@ -360,10 +361,9 @@ std::vector<setting> make_settings() {
                 "soft0, deferred: percentage of datagrams that are lost"),
       elsewhere("CHORALE_SOFT_DUPLICATION", "0 to 100", "0",
                 "soft0, deferred: percentage of datagrams that come twice"),
-      elsewhere(
-          "CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
-          "soft0: QP contexts that the adapter's cache is taken to hold; counted if deferred, or if a miss "
-          "costs something"),
+      elsewhere("CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
+                "soft0: QP contexts that the adapter's cache is assumed to hold; misses are counted if "
+                "deferred, or if a miss costs something"),
       elsewhere(
           "CHORALE_SOFT_CONTEXT_MISS_NS", "0 to 1000000", "0",
           "soft0: nanoseconds that the adapter takes to fetch a QP context that its cache does not hold"),

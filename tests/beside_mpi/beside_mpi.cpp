@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A program that uses MPI and Chorale: groups of several MPI communicators, calls of both in turn, errors,
-// ranks that wait for each other in different libraries.
-// The argument is what it tries; it prints one line on rank 0 of MPI_COMM_WORLD if all is right.
+// A program that uses MPI and Chorale: groups of several MPI communicators, alternating calls of both,
+// errors, and ranks that wait for each other in different libraries.
+// The argument selects the case; rank 0 of MPI_COMM_WORLD prints one line if it succeeds.
 #include <chrono>
 #include <cstdio>
 #include <functional>
@@ -34,7 +34,7 @@ void refuses(chorale::errc code, const std::string& words, Action&& action) {
   throw std::runtime_error("it is not refused: " + words);
 }
 
-/// Compares the sums that both libraries make of the same numbers, again and again in turn.
+/// Compares the sums that both libraries compute of the same numbers, in alternating calls.
 template <class Communicator>
 void compare(MPI_Comm there, Communicator& comm) {
   int rank = 0;
@@ -57,7 +57,7 @@ void compare(MPI_Comm there, Communicator& comm) {
 void in_turn() {
   chorale::communicator<> all{mpi{MPI_COMM_WORLD}};
   compare(MPI_COMM_WORLD, all);
-  // Reversed order, and a group of its own for each parity.
+  // Reversed order, and separate groups of even and odd ranks.
   MPI_Comm turned = MPI_COMM_NULL;
   MPI_Comm_split(MPI_COMM_WORLD, 0, -all.rank(), &turned);
   MPI_Comm half = MPI_COMM_NULL;
@@ -95,7 +95,7 @@ void refusals() {
   MPI_Comm_free(&half);
 }
 
-/// Rank 0 does not come to the exchange. MPI cannot end well after that.
+/// Rank 0 does not take part in the exchange. MPI cannot be finalized after that.
 void late() {
   mpi group{MPI_COMM_WORLD};
   if (group.rank() != 0)
@@ -110,9 +110,9 @@ void late() {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/// Rank 1 waits in Chorale for rank 0, which waits in `receive` for rank 1 to be in MPI, where it is only by
-/// `drive`. Without that, the deadline of rank 1 ends the deadlock, if there is one: some MPIs progress by
-/// themselves.
+/// Rank 1 waits in Chorale for rank 0, which waits in `receive` until rank 1 makes progress in MPI, which
+/// only `drive` does. Without `drive`, the deadline of rank 1 ends the deadlock, if there is one: some MPIs
+/// make progress by themselves.
 void in_both(bool drives, const std::function<void()>& receive, const std::function<bool()>& drive) {
   chorale::config c;
   c.deadline = std::chrono::seconds{drives ? 60 : 2};
@@ -133,7 +133,7 @@ void in_both(bool drives, const std::function<void()>& receive, const std::funct
   }
 }
 
-/// A message that needs its sender to be in MPI.
+/// A message that needs its sender to make progress in MPI.
 void pending_message(bool drives) {
   std::vector<double> data(1 << 20);
   int rank = 0;
@@ -153,7 +153,7 @@ void pending_message(bool drives) {
   if (rank < 2) expect(data.front() == 7 && data.back() == 7, "another message");
 }
 
-/// Memory whose owner has to be in MPI for others to reach it.
+/// One-sided access to memory whose owner must make progress in MPI.
 void passive_target(bool drives) {
   std::vector<double> memory(1 << 18);
   const std::vector<double> data(memory.size(), 7);

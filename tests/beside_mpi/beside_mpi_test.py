@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs programs that use MPI and Chorale by each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
+"""Runs programs that use MPI and Chorale with each MPI's own compiler flags and launcher. Usage: beside_mpi_test.py BUILD openmpi|mpich
 
-Without that MPI and its headers it is skipped (77), with the reason.
+Skipped (77), with the reason, without that MPI and its headers.
 """
 import argparse
 import os
@@ -18,9 +18,9 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "multirank")]
 import launch  # noqa: E402
 from project_compiler import compile_command  # noqa: E402
 
-# Package of pkg-config, Debian packages, launcher.
+# The pkg-config package, and the Debian packages.
 MPIS = {"openmpi": ("ompi-cxx", "openmpi-bin libopenmpi-dev"), "mpich": ("mpich", "mpich libmpich-dev")}
-# What each program tries, on how many ranks.
+# The cases of each program, and the numbers of ranks.
 TRIED = [("uninitialized", 1), ("turns", 1), ("turns", 2), ("turns", 5), ("refusals", 1), ("refusals", 3), ("late", 3), ("outlives", 4),
         ("message", 2), ("message", 4), ("message alone", 2), ("passive", 2), ("passive", 4), ("passive alone", 2)]
 RUNS = {"beside_mpi": TRIED, "heat": [("heat", ranks) for ranks in range(1, 8)]}
@@ -29,7 +29,7 @@ SECONDS = 120
 
 
 def launcher(name):
-    """The words that start ranks, or None."""
+    """The command line prefix that starts ranks, or None."""
     if name == "openmpi":
         return launch.mpirun()
     return ["mpiexec.hydra"] if shutil.which("mpiexec.hydra") else None
@@ -47,11 +47,12 @@ def main():
         print(f"skipped: {options.mpi} is not here ({packages}; tools/install-dependencies --ci)")
         sys.exit(SKIPPED)
     command, folder = compile_command(options.build)
-    # MPI's headers are not ours to mend.
+    # Warnings in MPI's headers are ignored.
     words = [word.replace("-I", "-isystem", 1) if word.startswith("-I") else word for word in shlex.split(flags.stdout)]
     library = (options.build / "lib").resolve()
     with tempfile.TemporaryDirectory(prefix="chorale-mpi-") as work:
-        # Without copies by the kernel, which need nothing of the other rank, Open MPI does within a host what it does between hosts.
+        # Single copies by the kernel need no progress of the peer. Without them, Open MPI behaves within a host as it does between
+        # hosts.
         environment = dict(os.environ, CHORALE_DEVICE="soft0", CHORALE_SOFT_FABRIC=f"beside-mpi-{os.getpid()}",
                            OMPI_MCA_btl_vader_single_copy_mechanism="none", OMPI_MCA_osc="pt2pt")
         failed = 0

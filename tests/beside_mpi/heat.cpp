@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The heat equation with halos by either library and reductions by either: all four have the bits of the
-// serial solution, and the same sums. What one library waits for, the other drives.
+// The heat equation with halos by either library and reductions by either: all four combinations give the
+// bits and the sums of the serial solution. While a rank waits in one library, it drives the other.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -19,7 +19,7 @@
 
 namespace {
 
-// Sums of doubles, which every rank adds in the order of the ranks.
+// Sums of doubles, added in the order of the ranks.
 using ordered = chorale::communicator<chorale::allreduce::reproducible>;
 
 constexpr int side = 53;
@@ -36,7 +36,7 @@ class strip {
   [[nodiscard]] double* row(int i) { return cells_.data() + row_at(i); }
   [[nodiscard]] const double* row(int i) const { return cells_.data() + row_at(i); }
 
-  /// One step of time for these rows, out of `old`. @returns the largest change
+  /// Performs one time step of these rows, from `old`. @returns the largest change
   double step_from(const strip& old, int from, int to) {
     double change = 0;
     for (int i = std::max(from, 0); i < std::min(to, rows_); ++i)
@@ -62,7 +62,7 @@ class strip {
   std::vector<double> cells_;
 };
 
-/// Requests of MPI that are driven together.
+/// MPI requests that are driven together.
 template <std::size_t count>
 struct mpi_requests {
   std::array<MPI_Request, count> all;
@@ -73,7 +73,7 @@ struct mpi_requests {
     MPI_Testall(static_cast<int>(count), all.data(), &is_over, MPI_STATUSES_IGNORE);
     return is_over == 0;
   }
-  /// In place of MPI_Waitall, which would not drive the calls of Chorale.
+  /// Replaces MPI_Waitall, which would not drive Chorale's calls.
   void finish() {
     while (drive()) chorale::progress();
   }
@@ -145,7 +145,7 @@ struct solution {
   std::vector<std::uint64_t> sums;  ///< of each step, as bits
 };
 
-/// Until the plate changes no more. The sums of a step are under way during the next one.
+/// Iterates until the plate is stable. The sums of a step are in progress during the next one.
 template <class Halos, class Sums>
 solution solve(ordered& comm) {
   const int rank = comm.rank(), size = comm.size();
@@ -180,7 +180,7 @@ solution solve(ordered& comm) {
 template <class Halos, class Sums>
 void compare(const std::string& what, ordered& comm, std::optional<solution>& first) {
   const solution now = solve<Halos, Sums>(comm);
-  // The whole plate, in this process and by neither library.
+  // The whole plate, computed in this process without either library.
   strip whole{0, side};
   strip next = whole;
   for (std::size_t step = 0; step < now.sums.size(); ++step) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Vectors of FIPS 180-4 and RFC 4231, in one piece and in many.
+// Test vectors of FIPS 180-4 and RFC 4231, hashed in one piece and in many.
 #include "../../lib/bootstrap/sha256.hpp"
 
 #include <cstddef>

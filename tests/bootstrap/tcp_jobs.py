@@ -23,7 +23,7 @@ LIMIT = 300
 
 
 def free_port():
-    """A port below those that the system chooses by itself, at which nobody listens."""
+    """A free port below the range of ephemeral ports."""
     while True:
         port = random.SystemRandom().randrange(10000, 30000)
         with socket.socket() as one:
@@ -35,7 +35,7 @@ def free_port():
 
 
 def environment(**more):
-    """Without what launchers and other tests have set."""
+    """The environment without the variables of launchers and other tests."""
     left = {name: value for name, value in os.environ.items()
             if not name.startswith(("CHORALE_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"))}
     return {**left, "CHORALE_DEVICE": "soft0", "CHORALE_BOOTSTRAP": "tcp", "CHORALE_DEADLINE_MS": "120000", "CHORALE_TCP_SECRET": secrets.token_hex(16),
@@ -43,7 +43,7 @@ def environment(**more):
 
 
 class Job(Running):
-    """Its ranks, which end with it."""
+    """The ranks of a job, which end with this object."""
 
     def __init__(self, size, *words, **more):
         super().__init__(LIMIT)
@@ -69,7 +69,7 @@ class Case(unittest.TestCase):
 
 
 class Collectives(Case):
-    """Every collective, over what met by addresses."""
+    """Every collective, over ranks that met by bootstrap::tcp."""
 
     def test_sizes(self):
         for size in (1, 2, 3, 5, 7):
@@ -90,10 +90,10 @@ class Many(Case):
 
 
 class Meeting(Case):
-    """How ranks meet, and what they are told where they do not."""
+    """How ranks meet, and their errors if they do not."""
 
     def test_as_torchrun(self):
-        """All that it sets, for two groups of two ranks; its agent listens at MASTER_PORT, or says that it does not."""
+        """All variables that torchrun sets, for two groups of two ranks; its agent listens at MASTER_PORT, or says that it does not."""
         for agent_listens in (True, False):
             with self.subTest(agent_listens=agent_listens), Job(4, RANKS, MASTER_ADDR="localhost") as job, socket.socket(socket.AF_INET) as agent:
                 if agent_listens:
@@ -106,7 +106,7 @@ class Meeting(Case):
                 self.all_right(job)
 
     def test_without_hosts_file(self):
-        """As in small containers, where the resolver does not know this host."""
+        """As in small containers, where the resolver cannot resolve this host's name."""
         hidden = ["unshare", "--mount", "sh", "-c", '[ ! -e /etc/hosts ] || mount --bind /dev/null /etc/hosts && exec "$@"', "sh"]
         tried = subprocess.run([*hidden, "true"], capture_output=True, text=True, check=False)
         if tried.returncode != 0:
@@ -127,7 +127,7 @@ class Meeting(Case):
             self.all_right(job.start_all())
 
     def test_killed(self):
-        """While the others wait for a rank that is not there yet."""
+        """A rank is killed while the others wait for a rank that has not started yet."""
         for victim in (0, 1):
             with self.subTest(victim=victim), Job(4, RANKS, "says", CHORALE_DEADLINE_MS="20000") as job:
                 ranks = [job.start(rank) for rank in range(3)]
@@ -137,7 +137,8 @@ class Meeting(Case):
                 ranks[victim].kill()
                 for rank in {0, 1, 2} - {victim}:
                     output, _ = ranks[rank].communicate(timeout=LIMIT)
-                    # On a busy machine a rank may be killed before it has joined: then the others wait for it in vain.
+                    # On a busy machine the rank may be killed before it has joined: then the others wait until the
+                    # deadline.
                     self.assertRegex(output, "ended, or was killed, before all ranks had come|have not come|still waits for the rank that listens")
                     self.assertEqual(ranks[rank].returncode, 1)
 
@@ -158,7 +159,7 @@ class Meeting(Case):
                 self.assertIn("rank 1 of 3 has not come", output)
 
     def test_two_are_rank_0(self):
-        """Either may be the first to listen; the other one ends at once."""
+        """Either may listen first; the other one ends immediately."""
         with Job(2, RANKS) as job:
             both = [job.start(0), job.start(0)]
             while not (ended := [one for one in both if one.poll() is not None]):
@@ -174,7 +175,7 @@ class Meeting(Case):
                                 ({"MASTER_ADDR": "no-such-host.invalid"}, "'no-such-host.invalid' does not resolve"), ({"CHORALE_RANKS": "3"}, "CHORALE_RANKS expects 3"),
                                 ({"CHORALE_BOOTSTRAP": "udp"}, "it accepts auto or tcp"),
                                 ({"CHORALE_BOOTSTRAP": None}, "set CHORALE_BOOTSTRAP=tcp")):
-            deadline = "2000" if "MASTER_ADDR" in wrong else "20000"  # a name may resolve later: it is asked for until then
+            deadline = "2000" if "MASTER_ADDR" in wrong else "20000"  # a name may resolve later, so it is looked up until then
             with self.subTest(wrong=wrong), Job(2, RANKS, CHORALE_DEADLINE_MS=deadline) as job:
                 job.start(0)
                 one = job.start(1, **wrong)

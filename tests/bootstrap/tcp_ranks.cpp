@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A rank of a job without a launcher: several communicators, a sum of each. Usage: tcp_ranks [WHAT [HOSTS]],
-// where "says" says when it begins, and "kills" ends rank 1 by a signal between two communicators; there are
-// ranks on so many HOSTS (1).
+// A rank of a job without a launcher: makes several communicators and checks a sum on each. Usage: tcp_ranks
+// [WHAT [HOSTS]], where "says" prints a line at the beginning, and "kills" kills rank 1 between two
+// communicators; HOSTS is the expected number of hosts (1).
 #include <csignal>
 #include <cstdio>
 #include <exception>

@@ -34,13 +34,13 @@ bool says(const std::optional<tcp_failure>& why, const std::vector<std::string>&
                              [&](const std::string& w) { return why->text.find(w) != std::string::npos; });
 }
 
-/// A root of two ranks that receives `bytes` of a member in place of those of an honest one.
+/// A root of two ranks, which can be given other bytes than those of its honest member.
 struct alone {
   tcp_root root{tcp_claim::of_this_process(0, 2), 5, bytes_of("known")};
   tcp_member member{tcp_claim::of_this_process(1, 2), bytes_of("known"), drawn_nonce()};
 
   alone() { root.connected(1, "10.0.0.1:1", drawn_nonce()); }
-  /// What the member says next.
+  /// All bytes that the member sends next.
   tcp_bytes said() {
     tcp_bytes all;
     for (auto out = member.outgoing(); !out.empty(); out = member.outgoing()) {
@@ -55,7 +55,7 @@ struct alone {
       root.sent(1, out.size());
     }
   }
-  /// Greeting, claim and card, each as `change` makes of it.
+  /// Lets the member send its greeting, claim and card; `change` determines what the root receives.
   template <class Change>
   void talk(const Change& change) {
     change(said());
@@ -136,7 +136,7 @@ TEST_CASE("a member's bytes may be cut at every place, and end at every place", 
     if (has_joined) ends.root.contribute({});
     CHECK(!ends.root.finished_round());
     ends.root.closed(1);
-    // Who has said nothing that only a rank can say is nobody's loss.
+    // The loss of a connection is an error only if its peer has proved to be a rank.
     CHECK(has_joined == ends.root.failure().has_value());
     if (has_joined) CHECK(says(ends.root.failure(), {"rank 1", "has ended, or was killed"}));
   }
@@ -196,7 +196,7 @@ TEST_CASE("strangers neither join nor disturb", "[bootstrap]") {
     tcp_bytes noise(random() % 300);
     for (std::byte& b : noise) b = static_cast<std::byte>(random());
     stranger(noise);
-    // As a member begins, then noise.
+    // Begins like a member, and continues with noise.
     tcp_bytes begun(sizeof(tcp_greeting));
     const tcp_greeting greeting;
     std::memcpy(begun.data(), &greeting, sizeof greeting);
@@ -251,7 +251,7 @@ TEST_CASE("what goes wrong is said to all, with the ranks and the remedy", "[boo
   CHECK(says(net.root().failure(), words));
   CHECK(says(late.member.failure(), words));
   CHECK(says(net.at(0).member.failure(), words));
-  // One that comes later still learns it.
+  // A member that connects later receives the error as well.
   linked_member& later = net.connect(3, 4);
   net.settle();
   CHECK(says(later.member.failure(), words));

@@ -39,7 +39,7 @@ using support::expect;
 
 namespace {
 
-/// For groups that are to come about, however busy the machine is.
+/// For groups that must succeed, however busy the machine is.
 const tcp_options patient{.secret = "known", .deadline = 60s};
 
 /// Runs `body` as each rank; the error of each. @throws whatever else a body throws.
@@ -77,7 +77,7 @@ void require(const std::optional<chorale::error>& e, std::error_code code,
     expect(text.find(word) != std::string::npos, "'" + word + "' is missing in: " + text);
 }
 
-/// Nothing listens there, which may change.
+/// A port at which nothing listens at the moment.
 int free_port() {
   const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in here{};
@@ -90,7 +90,7 @@ int free_port() {
   return ntohs(here.sin_port);
 }
 
-/// A connection that knows nothing of Chorale; -1 if nobody listens.
+/// A client unrelated to Chorale; -1 if nobody listens.
 int stranger(int port, std::string_view says) {
   const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in there{};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A root and members of bootstrap::tcp in one thread: bytes go in pieces, in an order that a seed draws.
+// A root and members of bootstrap::tcp in one thread: bytes travel in pieces, in an order determined by a
+// seed.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ inline std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span{text});
 }
 
-/// A member that is connected to a root, and what is on its way.
+/// A member connected to a root, and the bytes in transit.
 struct linked_member {
   int number;
   tcp_member member;
@@ -37,7 +38,7 @@ class virtual_links {
       : root_(tcp_claim::of_this_process(root, size), 77, bytes_of(secret)), random_(seed) {}
 
   tcp_root& root() { return root_; }
-  /// Of a connection: they ascend.
+  /// The number of the next connection.
   int next_number() { return ++connections_; }
   linked_member& at(std::size_t i) { return *links_[i]; }
 
@@ -50,7 +51,7 @@ class virtual_links {
   }
   linked_member& connect(int rank, int size) { return connect(tcp_claim::of_this_process(rank, size)); }
 
-  /// Until nothing is on its way, `done` or not.
+  /// Delivers bytes until none are in transit, whether `done` or not.
   void settle() {
     for (bool moves = true; moves;) {
       moves = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An algorithm of one's own whose `run` does not take what its operation gives, by value, is refused
-// when it is named.
+// A user's algorithm whose `run` does not take the arguments of its operation by value is rejected where it
+// is named.
 // expect: does not take its arguments by value
 // expect: does not return chorale::task<>
 // expect: is not there or does not take what its operation gives

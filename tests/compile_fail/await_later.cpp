@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// An operation of a transport is awaited where it is made: the waits in between would take one that is kept
-// for forgotten.
+// An operation of a transport must be awaited where it is made: one that is kept for later would look like a
+// forgotten one to the waits in between.
 // expect: chorale: an operation of a transport is awaited where it is made
 #include <chorale/communicator.hpp>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A communicator is of one transport, which has all that algorithms and calls use of one, and of algorithms
-// that run on it, one an operation.
+// A communicator has one transport, with everything that algorithms and calls need of it, and at most one
+// algorithm per operation, which can run on that transport.
 // expect: the transport lacks what algorithms or calls use
 // expect: an algorithm cannot run on this transport
 // expect: each argument must be a transport, such as chorale::transport::rc, or an algorithm policy

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What travels is bytes, and an operator takes and gives what travels; what is read only cannot receive; a
-// window needs one-sided operations, which datagrams alone have not.
+// Elements are sent as bytes, and an operator combines elements into an element; const arguments cannot
+// receive; a window needs one-sided operations, which datagrams alone do not offer.
 // expect: values of this type cannot be sent as bytes
 // expect: the operator does not combine two of these elements into one
 // expect: this argument is to receive and is const

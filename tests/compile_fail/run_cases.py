@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Each *.cpp here must compile, and with -DSHOULD_FAIL must not, saying what its `// expect: phrase` lines say.
+"""Each *.cpp here must compile, and must not compile with -DSHOULD_FAIL, with the phrases of its `// expect: phrase` lines as errors.
 
-A case with a line `// with: FLAGS` must only not compile with these flags, and say nothing else.
+A case with a line `// with: FLAGS` need not compile otherwise: with these flags it must fail, with no other errors.
 
-Usage: run_cases.py BUILD [FOLDER]. The compiler and flags are the build's. Exit status 1 if a case fails.
+Usage: run_cases.py BUILD [FOLDER]. The compiler and flags are those of the build. Exit status 1 if a case fails.
 """
 import concurrent.futures
 import pathlib
@@ -18,21 +18,21 @@ from project_compiler import compile_command, precompile  # noqa: E402
 
 WITH = re.compile(r"^\s*// with: (.*\S)\s*$", re.MULTILINE)
 EXPECT = re.compile(r"^\s*// expect: (.*\S)\s*$", re.MULTILINE)
-# Most cases begin with it: it is compiled once.
+# Most cases include it first, so it is precompiled.
 COMMON = "#include <chorale/communicator.hpp>\n"
-# Compilers cut or quote a message differently; line breaks and quotation marks do not count.
+# Compilers wrap and quote messages differently: line breaks and quotation marks are ignored.
 BLANK = re.compile(r"\s+|['‘’`\"]")
 
 
 def compile_case(command, folder, case, *flags):
-    """(compiles, diagnostics) of the case; nothing is written."""
+    """(whether the case compiles, diagnostics); writes no output file."""
     done = subprocess.run([*command, *flags, "-fsyntax-only", str(case)], cwd=folder, text=True, capture_output=True,
                           check=False)
     return done.returncode == 0, done.stderr
 
 
 def plain(words):
-    """Text without what differs between compilers."""
+    """The text without differences between compilers."""
     return BLANK.sub(" ", words).replace("  ", " ")
 
 
@@ -50,7 +50,7 @@ def check(command, folder, case):
         return f"must not compile with {flags[0] if flags else 'SHOULD_FAIL'} and does"
     if flags and said.count("error:") != len(expected):
         return f"says more than what is expected:\n{said[:2000]}"
-    # The compiler quotes the source; the expectation itself must not count as its answer.
+    # The compiler quotes source lines: the expectation itself must not be taken for a diagnostic.
     spoken = plain("\n".join(line for line in said.splitlines() if "// expect: " not in line))
     missing = [phrase for phrase in expected if plain(phrase) not in spoken]
     if missing:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of what types must be so that ranks can agree on their values.
+// Requirements on types that let ranks agree on values.
 // expect: parts_are_elements
 // expect: pass a lambda that calls the function, or give it a name
 // expect: not_misused_standard_object

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A window's ranges are of its elements, writable where something comes, and there until it has come.
+// Ranges passed to a window have its element type, are writable if they receive data, and exist until it has
+// arrived.
 // expect: a put reads its source until the next flush, and this one is a temporary: keep it in a variable
 // expect: this range is to be written to, and is const
 // expect: this range is to be written to, and is a temporary

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cards and datagrams of other ranks, and the texts that are made of them.
+// Cards and datagrams of other ranks, and the texts generated from them.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -27,7 +27,7 @@ void must(bool good) {
   if (!good) std::abort();
 }
 
-/// True for a text that writes nothing but itself, whatever another rank put into it.
+/// True if the text contains nothing that a terminal would interpret, whatever another rank put into it.
 bool is_shown(std::string_view text) {
   return printable(text, text.size()) == text;
 }
@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     must(read->source >= 0 && read->source < ranks && read->body.size() <= size);
     read_body(*read);
   }
-  // Most inputs have no such head: the bodies get their turn without.
+  // Most inputs have no valid head: this also feeds them to the bodies directly.
   read_body({1, 0, bytes});
   farewell left;
   if (size >= sizeof left) {

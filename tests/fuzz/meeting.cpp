@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What those say who connect to the root of bootstrap::tcp, and what a root says: strangers, and processes
-// that know the secret.
+// What clients send to the root of bootstrap::tcp, and what a root sends: strangers, and processes that know
+// the secret.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
@@ -40,7 +40,7 @@ tcp_nonce nonce(unsigned char of) {
   return drawn;
 }
 
-/// The messages that the input asks for, each a kind, a length and so many bytes, sealed by `from`.
+/// Delivers the messages that the input encodes, each as kind, length and content, sealed by `from`.
 template <class Deliver>
 void seal_all(tcp_channel& from, std::span<const std::byte> bytes, const Deliver& deliver) {
   while (bytes.size() >= 2) {
@@ -65,7 +65,8 @@ void connect_and_greet(tcp_root& root, int number, tcp_channel& member) {
   must(member.has_greeted());
 }
 
-/// An honest rank 1 joins, `bytes` come from rank 2 or nobody, rank 0 exchanges: a result or a failure.
+/// An honest rank 1 joins, `bytes` come from rank 2 or a stranger, and rank 0 exchanges: the outcome is a
+/// result or a failure.
 void be_root(std::span<const std::byte> bytes, bool is_sealed) {
   tcp_root root{claim(0), 7, secret()};
   tcp_channel honest{tcp_channel::side::member, secret(), nonce(2), longest_tcp_word};

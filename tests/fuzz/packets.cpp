@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Packets of reliable streams, and accesses to exposed memory that they ask for.
+// Packets of reliable streams, and the accesses to exposed memory that they request.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -24,7 +24,7 @@ void must(bool good) {
 std::array<std::byte, 256> memory{};
 constexpr std::uint32_t key = 1;
 
-/// Where the test's memory lies no input can know: addresses are meant relative to it.
+/// The address in the test's memory, which no input can know: the addresses of inputs are relative to it.
 std::uint64_t place(std::uint64_t address) {
   return reinterpret_cast<std::uintptr_t>(memory.data()) + address;
 }
@@ -39,7 +39,7 @@ void read_one(std::span<const std::byte> bytes) {
   table.add_as(key, std::span{memory}.first(100), true);
   table.add_as(key, std::span{memory}.subspan(128, 64), false);
   if (const auto* put = std::get_if<put_body>(&p->body)) {
-    // What is allowed can be written; the sanitizer sees what cannot.
+    // An access that the check allows must be possible: otherwise the sanitizer reports it.
     if (!table.check(put->key, place(put->address), p->payload.size(), true) && !p->payload.empty())
       std::memcpy(memory.data() + put->address, p->payload.data(), p->payload.size());
   } else if (const auto* read = std::get_if<read_body>(&p->body)) {
@@ -53,7 +53,7 @@ void read_one(std::span<const std::byte> bytes) {
   }
 }
 
-/// Numbers as a stream may see them: each is delivered once, in order.
+/// Sequence numbers as a stream may receive them: each is delivered once, in order.
 void follow_numbers(std::span<const std::byte> bytes) {
   packet_pool pool{64, 20};
   receive_window in{pool};

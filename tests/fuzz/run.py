@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a libFuzzer target over its corpus and then for some seconds more. Usage: run.py PROGRAM CORPUS [SECONDS]
+"""Runs a libFuzzer target over its corpus, and then on new inputs for some seconds. Usage: run.py PROGRAM CORPUS [SECONDS]
 
-The committed corpus stays as it is; CHORALE_TEST_SEED chooses the seed, which is printed; CHORALE_TEST_FUZZ_SECONDS is
-another way to say how long (default 4). `run.py --skip COMPILER` says why there is nothing to run (77).
+The committed corpus is not changed. CHORALE_TEST_SEED sets the seed, which is printed; CHORALE_TEST_FUZZ_SECONDS sets the
+duration unless SECONDS is given (default 4). `run.py --skip COMPILER` prints why there is nothing to run (77).
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ def main():
     seconds = sys.argv[3] if len(sys.argv) > 3 else os.environ.get("CHORALE_TEST_FUZZ_SECONDS", "4")
     seed = os.environ.get("CHORALE_TEST_SEED") or str(random.SystemRandom().randrange(1, 1 << 31))
     print(f"CHORALE_TEST_SEED={seed}", flush=True)
-    # A tree that cannot be written to must do; what is worth keeping is merged by hand.
+    # The source tree may be read-only; new inputs that are worth keeping are merged by hand.
     with tempfile.TemporaryDirectory() as grown:
         keep = os.environ.get("CHORALE_TEST_FUZZ_KEEP", grown)
         os.makedirs(keep, exist_ok=True)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // A peer's segment, and what peers write into one's own, under the verbs that read it. The segment's owner is
-// a process of its own, which has to survive as well. An initiator believes the target's memory regions:
-// forged ones let it into all of the target's private memory, as ptrace would. So here the target has one
-// private region and nothing beside it.
+// a separate process, which must survive as well. An initiator trusts the target's memory regions: forged
+// ones would give it access to all of the target's private memory, as ptrace does. So the target has one
+// private region here, and no other.
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -48,7 +48,7 @@ long copy_between(long call, pid_t pid, const iovec* here, unsigned long mine, c
   return -1;
 }
 
-/// What the owner of the mutated segment made.
+/// The objects of the owner of the mutated segment.
 struct offer {
   std::uint32_t connected;
   std::uint32_t datagrams;
@@ -56,7 +56,7 @@ struct offer {
   std::array<std::uint32_t, 2> rkey;
 };
 
-/// Makes one of everything and holds still.
+/// Creates one object of each kind, and then only waits.
 void own_a_segment(wire& line) {
   node n(64, true);
   const memory shared(n, 65536, true);
@@ -111,7 +111,7 @@ class arena_of_war {
     auto& datagrams = s.qps[device::index_of(offer_.datagrams)];
     switch (kind % 8) {
       case 0:
-        return set(&connected, 64, where, value);  // all before the lock
+        return set(&connected, 64, where, value);  // everything before the lock
       case 1:
         return set(&datagrams, 64, where, value);
       case 2:
@@ -196,7 +196,7 @@ class arena_of_war {
     auto* begin = static_cast<unsigned char*>(place);
     parts_.push_back({begin, {begin, begin + bytes}});
   }
-  /// Writes a word of 8, 4 or 2 bytes: processes of one fabric write what they like, whole words at a time.
+  /// Writes a word of 8, 4 or 2 bytes: processes of one fabric can write anything, but only whole words.
   static void set(void* begin, std::size_t bytes, std::uint16_t where, std::uint64_t value) {
     const std::size_t width = std::size_t{8} >> (where >> 12 & 3U) % 3;
     const std::size_t place = std::size_t{where & 0xfffU} * 4 / width * width % bytes;

@@ -19,7 +19,8 @@ void must(bool good) {
   if (!good) std::abort();
 }
 
-/// NAME=VALUE lines; only names that something reads, so that the fuzzer cannot change its own ways.
+/// NAME=VALUE lines; only names that the code under test reads, so that the fuzzer cannot change its own
+/// settings.
 void set_variables(std::string_view text, bool set) {
   while (!text.empty()) {
     const auto line = text.substr(0, text.find('\n'));
@@ -41,7 +42,7 @@ void set_variables(std::string_view text, bool set) {
 void read_settings() {
   try {
     const auto settings = chorale::config::from_environment();
-    settings.validate();  // what the environment gives is in range
+    settings.validate();  // the environment's values must be in range
   } catch (const chorale::error& e) {
     must(e.code() == chorale::errc::invalid_environment);
     must(std::string_view{e.what()}.find("CHORALE_") != std::string_view::npos);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each call of a communicator that has a plan, and `split`, has a page below docs/calls, which docs/calls.md links to, with all forms of the
-call, what a reader looks for, and an example that makes the call.
+"""Checks that each call of a communicator that has a plan, and `split`, has a page in docs/calls, linked from docs/calls.md, with all forms
+of the call, the usual sections, and an example that makes the call.
 
 Usage: calls_test.py.
 """
@@ -11,13 +11,13 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 SECTIONS = ("| returns |", "**Errors.**", "**Cost.**", "See also:")
-# Of the calls that have operands, or two of them.
+# Sections of calls with operands, or with two operands: the calls that lack them.
 SECTIONS_OF_SOME = {"**Types.**": ("barrier", "split"), "**In place.**": ("barrier", "split", "broadcast"), "**Has to agree.**": ("barrier",)}
 FORMS = ("", "i", "plan_")
 
 
 def main():
-    # Without comments, and without the short bodies in which one call makes another.
+    # Comments are removed, and so are short bodies in which one call makes another.
     header = re.sub(r"//.*|\{[^{}]*\}", ";", (ROOT / "include/chorale/communicator.hpp").read_text(encoding="utf-8"))
     overview = (ROOT / "docs/calls.md").read_text(encoding="utf-8")
     calls = sorted({"split", *re.findall(r"\bplan_(\w+)\(", header)})

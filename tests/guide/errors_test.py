@@ -9,7 +9,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 def documented():
-    """(name, message) of each heading of a code."""
+    """(name, message) of each code that has a heading."""
     text = (ROOT / "docs/guide/errors.md").read_text(encoding="utf-8")
     sections = re.split(r"^### ", text, flags=re.MULTILINE)[1:]
     for section in sections:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A folder that looks like an installed Chorale, and the environment of a user who has it: made of links, in no time.
+"""A folder that looks like an installed Chorale, and the environment of a user who has it: made quickly, of links.
 
-The tests of `tests/install` install for real. Here the pages of the guide find headers, library, tools, pkg-config and CMake packages
-at a prefix, while builds of other tests go on.
+The tests of `tests/install` perform real installations. Here the pages of the guide find headers, library, tools, pkg-config and CMake
+packages at a prefix, while other tests are still being built.
 """
 import json
 import os
@@ -16,12 +16,12 @@ sys.path[:0] = [str(HERE.parent / "support"), str(HERE.parent / "multirank")]
 import launch  # noqa: E402
 from project_compiler import compile_command  # noqa: E402
 
-# Files that say where they are are copied; all others are links.
+# Files that contain their own location are copied; all others are linked.
 COPIED = {".pc", ".cmake"}
 
 
 def link_installation(build, prefix, folder):
-    """Puts what `meson install` would put below `prefix` below `folder`. What has not been built is left out."""
+    """Puts below `folder` what `meson install` would put below `prefix`, without files that have not been built."""
     with open(build / "meson-info" / "intro-installed.json", encoding="utf-8") as file:
         installed = json.load(file)
     for source, destination in installed.items():
@@ -30,21 +30,21 @@ def link_installation(build, prefix, folder):
         if there.suffix in COPIED:
             text = pathlib.Path(source).read_text(encoding="utf-8")
             there.write_text(text.replace(f"prefix={prefix}\n", f"prefix={folder}\n"), encoding="utf-8")
-        # Shorter names of a library are listed under themselves.
+        # The source of a library's shorter name is that name itself.
         elif os.path.exists(file_of(installed, source)):
             there.symlink_to(file_of(installed, source))
     return folder
 
 
 def file_of(installed, source):
-    """The file that is installed; of a shorter name of a library, the library."""
+    """The source file of an installed file; for a shorter name of a library, the library."""
     if os.path.isabs(source):
         return source
     return next(file for file in installed if os.path.isabs(file) and os.path.basename(file).startswith(source + "."))
 
 
 def program_of(name):
-    """The file of a compiler. A link to a compiler cache is passed over: the cache looks for the compiler on the path, and would find the shim."""
+    """The path of a compiler. Links to a compiler cache are skipped: the cache would search the path for the compiler, and find the shim."""
     for folder in os.environ["PATH"].split(os.pathsep):
         found = shutil.which(name, path=folder)
         if found and os.path.basename(os.path.realpath(found)) not in ("ccache", "sccache"):
@@ -53,21 +53,21 @@ def program_of(name):
 
 
 def shim(folder, name, *words):
-    """A command that calls another one, with its arguments behind `words`."""
+    """Makes a command that runs `words` followed by its own arguments."""
     file = folder / name
     file.write_text("#!/bin/sh\nexec " + shlex.join([str(word) for word in words]) + ' "$@"\n', encoding="utf-8")
     file.chmod(0o755)
 
 
 def surroundings(build, prefix, sanitizer, folder):
-    """The environment in which the commands of a page run, or the reason why there is none here."""
+    """(the environment in which the commands of a page run, None), or (None, why there is none here)."""
     launcher = launch.mpirun()
     if launcher is None:
         return None, "there is no Open MPI mpirun (tools/install-dependencies)"
     if shutil.which("pkg-config") is None:
         return None, "there is no pkg-config"
     prefix_here = link_installation(build, prefix, folder / "installed")
-    # The compiler of the build, with its sanitizer.
+    # The compiler and sanitizer of the build.
     compiler = program_of(compile_command(build)[0][0])
     commands = commands_of_mpi(launcher, folder)
     shim(commands, "c++", compiler, *([f"-fsanitize={sanitizer}"] if sanitizer != "none" else []))
@@ -84,7 +84,7 @@ def surroundings(build, prefix, sanitizer, folder):
 
 
 def of_this_system(folder):
-    """The same where Chorale is installed for all: only what an ordinary user does without is added."""
+    """The same for an installation in the system: adds only what an ordinary user does not need."""
     launcher = launch.mpirun()
     if launcher is None:
         return None, "there is no Open MPI mpirun"
@@ -92,7 +92,7 @@ def of_this_system(folder):
 
 
 def commands_of_mpi(launcher, folder):
-    """A folder of commands: mpirun for whoever runs the tests, on however many cores, and Open MPI's compiler where it is (libopenmpi-dev completes it)."""
+    """A folder of commands: mpirun for any user and any number of cores, and Open MPI's compiler if installed (libopenmpi-dev completes it)."""
     commands = folder / "commands"
     commands.mkdir()
     shim(commands, "mpirun", *launcher)
@@ -102,6 +102,6 @@ def commands_of_mpi(launcher, folder):
 
 
 def inherited():
-    """The environment of the tests, without settings of Chorale's, but for soft0; root may start ranks."""
+    """The environment of the tests, on soft0 and without Chorale's settings; root may start ranks."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_") or name == "CHORALE_WAIT"}
     return kept | {"CHORALE_DEVICE": "soft0", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that docs/guide/from-mpi.md has every function of the MPIs that are installed which is a collective, persistent or not, or
-concerns neighbourhoods, messages to single ranks, partitioned ones too, requests, one-sided operations, communicators, groups,
-ports or operators, and that what it names exists in one of them.
+"""Checks that docs/guide/from-mpi.md names every function of the installed MPIs that is a collective (persistent or not) or concerns
+neighbourhoods, messages to single ranks (also partitioned), requests, one-sided operations, communicators, groups, ports or operators,
+and that every function that it names exists in one of them.
 
-Usage: mpi_test.py. Exit status 77 (skipped) where there is no mpi.h.
+Usage: mpi_test.py. Exit status 77 (skipped) if there is no mpi.h.
 """
 import pathlib
 import re
@@ -17,12 +17,12 @@ FAMILIES = re.compile(
     r"|i?[bsr]?send(_init)?$|i?m?recv(_init)?$|i?m?probe$|p(send|recv)_init$|pready|parrived|buffer_|get_(count|elements)$|message_"
     r"|start|wait(all|any|some)?$|test(all|any|some|_cancelled)?$|cancel$|request_|grequest_|dims_create|(open|close)_port|(un)?publish_name|lookup_name)",
     re.IGNORECASE)
-# Of one implementation only, or callbacks and constants.
+# Functions of one implementation only, callbacks and constants.
 NOT_FUNCTIONS = re.compile(r"_(c|function|fn|x)$|_(DUP|NULL|NULL_\w+)_FN$|^MPI_Comm_(spawn_errors|iagree|agree|shrink|revoke|failure\w+|ack_\w+|get_failed|ishrink)|_internal")
 
 
 def functions():
-    """Names in all headers of MPI that are here."""
+    """The installed MPI headers, and the names of the functions in them."""
     headers = [*pathlib.Path("/usr/lib").glob("*/openmpi/include/mpi.h"), *pathlib.Path("/usr/include").glob("*/mpich/mpi*.h")]
     text = "\n".join(header.read_text(encoding="utf-8", errors="replace") for header in headers)
     return headers, {name for name in re.findall(r"\b(MPI_[A-Z][a-z]\w*)\s*\(", text) if not NOT_FUNCTIONS.search(name)}
@@ -37,7 +37,7 @@ def main():
     wanted = {name for name in all_of_them if FAMILIES.match(name)}
     missing, unknown = sorted(wanted - named), sorted(named - all_of_them)
     print(f"{len(wanted)} functions in {', '.join(map(str, headers))}; the page names {len(named)}")
-    # One MPI of two may be here: what only the other one has cannot be told from a misspelt name.
+    # If only one of the MPIs is installed, a function of the other cannot be distinguished from a misspelt name.
     complete = any("mpich" in str(header) for header in headers) and any("openmpi" in str(header) for header in headers)
     if missing or (unknown and complete):
         sys.exit(f"from-mpi.md lacks {missing}, and names what no MPI has: {unknown}")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a page of the guide asks for: files, statements, and commands with what they print.
+"""The contents of a page of the guide: files, statements, and commands with their output.
 
-* A block of C++, CMake or Meson whose first line is a comment with a file's name is that file.
-* Other C++ stands for statements among which `comm` is a communicator, or for declarations where it begins with one.
-* A block without a language whose lines begin with `$ ` is a terminal: each command and what it prints. `...` stands for any text within
-  a line, and alone for any lines. Where the first line is `# Needs ...` the commands are not replayed, and the line says why; where it is
-  `# Where COMMAND is installed ...`, they are if it is.
-* Any other block is shown, and must say what it is: its language is `text`.
+* A block of C++, CMake or Meson whose first line is a comment with a file name is that file.
+* Any other C++ block is a sequence of statements in which `comm` is a communicator, or of declarations if it begins with one.
+* A block without a language whose lines begin with `$ ` is a terminal: commands with their output. `...` stands for any text within
+  a line, and on its own for any lines. If the first line is `# Needs ...`, the commands are not replayed, and the line says why; if it
+  is `# Where COMMAND is installed ...`, they are replayed if it is.
+* Any other block is only shown, and must have the language `text`.
 """
 import dataclasses
 import pathlib
@@ -27,7 +27,7 @@ FILES = ("cpp", "cmake", "meson", "python", "text")
 
 @dataclasses.dataclass
 class Command:
-    """A command of a terminal, and the lines that it prints."""
+    """A command of a terminal, and its output lines."""
     text: str
     expected: list
     line: int
@@ -35,7 +35,7 @@ class Command:
 
 @dataclasses.dataclass
 class Page:
-    """What a page holds. Every `sessions` entry is one terminal; every `skipped` one a line, a reason, and commands that would be replayed elsewhere."""
+    """The contents of a page. Each entry of `sessions` is one terminal; each of `skipped` is a line, a reason, and commands that would be replayed elsewhere."""
     name: str
     files: dict
     statements: list
@@ -45,19 +45,19 @@ class Page:
 
 
 def is_installed(command, path):
-    """Whether there is a command on a path of folders; of those that belong to an MPI, that of Open MPI, with what it compiles against."""
+    """Whether a command is on a path of folders; for MPI commands, that of Open MPI, with the headers that mpicxx needs."""
     found = shutil.which(command + ".openmpi" if command.startswith("mpi") else command, path=path)
     return found is not None and (command != "mpicxx" or has_headers(found))
 
 
 def has_headers(compiler):
-    """Whether an MPI's compiler finds mpi.h. Debian's openmpi-bin has the compiler, and libopenmpi-dev what it needs."""
+    """Whether an MPI compiler finds mpi.h: in Debian, openmpi-bin has the compiler, and libopenmpi-dev the headers."""
     return subprocess.run([compiler, "-E", "-x", "c++", "-"], input="#include <mpi.h>\n", text=True, stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL, check=False).returncode == 0
 
 
 def commands_of(block):
-    """The commands of a terminal's block. Raises ValueError where it begins otherwise."""
+    """The commands of a terminal block. Raises ValueError if the block does not begin with one."""
     found = []
     for number, line in enumerate(block.text.splitlines(), block.line + 1):
         if line.startswith("$ "):
@@ -72,7 +72,7 @@ def commands_of(block):
 
 
 def read(path, commands):
-    """The page in a file, of which those terminals are replayed that need what is on the path `commands`. Raises ValueError, with the line, for a block that is none of the above."""
+    """Reads a page. Terminals are replayed if `commands`, a path, has what they need. Raises ValueError, with the line, for a block of none of these kinds."""
     page = Page(path.name, {}, [], [], [], [])
     for block in blocks(path.read_text(encoding="utf-8")):
         first = block.text.split("\n", 1)[0]
@@ -97,13 +97,13 @@ def read(path, commands):
 
 
 def sessions_that_need(path, what):
-    """The terminals of a page whose first line is `# Needs WHAT...`, for whoever has it."""
+    """The terminals of a page that begin with `# Needs WHAT...`, for users who have it."""
     found = [block for block in blocks(path.read_text(encoding="utf-8")) if block.language == "" and block.text.startswith(f"# Needs {what}")]
     return [commands_of(dataclasses.replace(block, text=block.text.split("\n", 1)[1], line=block.line + 1)) for block in found]
 
 
 def fits(expected, said):
-    """Whether the lines that were printed are those that the page shows."""
+    """Whether the output matches the lines that the page shows."""
     pattern = ""
     for line in expected:
         if line == "...":

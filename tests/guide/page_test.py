@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Does what a page of the guide says: writes its files, compiles and runs its statements, replays its terminals.
+"""Does what a page of the guide says: writes its files, compiles and runs its statements, and replays its terminals.
 
-Usage: page_test.py BUILD PREFIX SANITIZER PAGE; page_test.py --installed PAGE with the Chorale that is installed in this system; or
-page_test.py --from-nothing PAGE, which first installs it, in this tree and as root, by the commands of the page that need root. Each command must end
-well and print what the page shows; `page.py` has the rules. A folder stands for its pages, whose statements are one program. Exit status 77 (skipped) with the reason where there is no Open MPI mpirun.
+Usage: page_test.py BUILD PREFIX SANITIZER PAGE; page_test.py --installed PAGE with the Chorale installed in this system; or
+page_test.py --from-nothing PAGE, which first installs it from this tree, as root, by the commands of the page that need root. Each
+command must succeed and print what the page shows; page.py has the rules. If PAGE is a folder, its pages are tested, with the
+statements of all in one program. Exit status 77 (skipped), with the reason, if there is no Open MPI mpirun.
 """
 import os
 import pathlib
@@ -23,12 +24,12 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RANKS = 3
 SECONDS = 300
 BEGAN = time.time()
-# Between the commands of a terminal, with the status of the one before and the time at which it ended.
+# Separates the commands of a terminal, with the status of the previous command and the time of its end.
 END = "\x01"
 
 
 def as_program(all_pages):
-    """One program of all statements of these pages, each in a function of its own that gets a communicator."""
+    """One program with all statements of these pages, each block in its own function with a communicator."""
     included = {"#include <chorale/chorale.hpp>", "#include <fmt/format.h>"}
     text = []
 
@@ -46,13 +47,13 @@ def as_program(all_pages):
 
 
 def run_script(script, environment, folder):
-    """What a script of bash prints; its processes end with it."""
+    """The output of a bash script; all its processes end with it."""
     with subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
         try:
             return process.communicate(timeout=SECONDS)[0]
         except subprocess.TimeoutExpired:
-            # mpirun ends its ranks when it is asked to; they are not in its process group.
+            # On SIGTERM mpirun ends its ranks, which are not in its process group.
             os.killpg(process.pid, signal.SIGTERM)
             try:
                 output = process.communicate(timeout=10)[0]
@@ -63,7 +64,7 @@ def run_script(script, environment, folder):
 
 
 def replay(page, commands, environment, folder):
-    """Mistakes of a terminal: commands that failed, or did not print what the page shows."""
+    """Errors of a terminal: commands that failed, or printed other lines than the page shows."""
     script = "".join(f"{command.text}\nprintf '{END}%d %s{END}' $? \"$EPOCHREALTIME\"\n" for command in commands)
     began = time.time()
     parts = run_script(script, environment, folder).split(END)
@@ -73,7 +74,7 @@ def replay(page, commands, environment, folder):
         status, _, ended = (parts[2 * number + 1] if 2 * number + 1 < len(parts) else "none").partition(" ")
         print(f"{page.name}:{command.line}: $ {command.text}", *said, sep="\n", flush=True)
         if ended:
-            # The fraction is set off as the language of the user has it.
+            # The user's locale determines the decimal separator.
             ended = float(ended.replace(",", "."))
             print(f"({ended - began:.1f} s; {ended - BEGAN:.1f} s since the test began)", flush=True)
             began = ended
@@ -85,13 +86,13 @@ def replay(page, commands, environment, folder):
 
 
 def processor_seconds():
-    """What all processes that this one has waited for have used of all cores: what a command takes, whatever else this machine does."""
+    """Processor time of all child processes that have ended: unlike elapsed time, independent of the machine's other load."""
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
 
 
 def install(path):
-    """Does what the page says to root; as long as it takes."""
+    """Runs the commands of the page that need root, without a time limit."""
     commands = [command for session in pages.sessions_that_need(path, "root") for command in session]
     for command in commands:
         began, busy = time.time(), processor_seconds()
@@ -101,7 +102,7 @@ def install(path):
 
 
 def follow(page, environment, folder):
-    """Mistakes of a page's files and terminals."""
+    """Errors of a page's files and terminals."""
     for line, skipped, _ in page.skipped:
         print(f"{page.name}:{line}: not replayed: {skipped}{' (tools/install-dependencies --ci)' if skipped.startswith('Where ') and 'chorale-' not in skipped else ''}")
     for name, text in page.files.items():

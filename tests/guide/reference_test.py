@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that every public name is described (`tools/docs --check`), and that this check finds one that is not.
+"""Checks that every public name is documented (`tools/docs --check`), and that this check detects a name that is not.
 
-Usage: reference_test.py. Exit status 77 (skipped) where there is no Doxygen.
+Usage: reference_test.py. Exit status 77 (skipped) if there is no Doxygen.
 """
 import pathlib
 import shutil
@@ -11,7 +11,7 @@ import sys
 import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# In a header of a copy: what is taken out or put in, and what the check has to say then.
+# Each case: a header, of which a copy is made; the text to replace in it, and the replacement; the expected message.
 MISTAKES = {
     "a function": ("chorale/communicator.hpp", "  /// Returns once all ranks have called it.\n", "", "Member barrier() (function) of class chorale::communicator is not documented"),
     "a class": ("chorale/core/in_place.hpp", "///", "//", "Compound chorale::in_place_t is not documented"),

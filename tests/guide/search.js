@@ -5,7 +5,7 @@ const fs = require("fs"), vm = require("vm");
 const [site, ...queries] = process.argv.slice(2);
 const read = name => fs.readFileSync(`${site}/search/${name}`, "utf8");
 let said;
-// What the program of the search finds in a browser.
+// The browser environment of the search script.
 const browser = vm.createContext({
   console: {log() {}, error: console.error},
   postMessage: message => { said = message; },

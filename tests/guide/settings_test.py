@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each CHORALE_... variable that the guide names is one that docs/settings.md has. Usage: settings_test.py"""
+"""Checks that docs/settings.md has each CHORALE_... variable that the guide names. Usage: settings_test.py"""
 import pathlib
 import re
 import sys

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the site of the docs and checks it: every page, every link within it, the reference, the index of the search, nothing from another server.
+"""Builds the documentation site and checks it: pages, internal links, the reference, the search index, and that nothing is loaded from another server.
 
-Usage: site_test.py. Exit status 77 (skipped) where there is no mkdocs.
+Usage: site_test.py. Exit status 77 (skipped) if there is no mkdocs.
 """
 import html.parser
 import json
@@ -18,7 +18,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 
 
 class Page(html.parser.HTMLParser):
-    """What a page links to and loads, and the anchors that it has."""
+    """The links, loaded resources and anchors of a page."""
 
     def __init__(self, text):
         super().__init__()
@@ -38,7 +38,7 @@ class Page(html.parser.HTMLParser):
 
 
 def broken(site):
-    """Links and resources of all pages that lead nowhere, or to another server."""
+    """Broken links, and resources of other servers, on all pages."""
     pages = {path: Page(path.read_text(encoding="utf-8")) for path in site.rglob("*.html")}
     for path, page in pages.items():
         for target in page.links + page.loads:
@@ -48,19 +48,19 @@ def broken(site):
                     yield f"{path.relative_to(site)} loads {target}"
                 continue
             if path.name == "404.html" or target == "#":
-                continue  # served for any address, with links from the root
+                continue  # this page is served for any address, and links from the root
             there = (path.parent / urllib.parse.unquote(url.path)).resolve() if url.path else path
             if there.is_dir():
                 there = there / "index.html"
             if not there.is_file():
                 yield f"{path.relative_to(site)} leads to {target}, which is not there"
-            # Doxygen leads to summaries of private classes, and to friends that it does not show.
+            # Doxygen links to summaries of private classes, and to friends that it does not show.
             elif url.fragment and site / "reference" not in path.parents and there in pages and urllib.parse.unquote(url.fragment) not in pages[there].anchors:
                 yield f"{path.relative_to(site)} leads to {target}, where there is no such heading"
 
 
 def unfound(site):
-    """Pages of the guide whose own words the index of the search has not."""
+    """Pages below docs/ whose titles are not in the search index."""
     entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     text = {}
     for entry in entries:
@@ -74,7 +74,7 @@ def unfound(site):
 
 
 def missing_reference(site):
-    """Operations and classes without a page that the search knows."""
+    """Operations and classes without a page that the search finds, and missing links to the reference."""
     entries = json.loads((site / "search/search_index.json").read_text(encoding="utf-8"))["docs"]
     known = {entry["location"]: f"{entry['title']} {entry['text']}" for entry in entries}
     for name, words in {"namespacechorale_1_1allreduce": ("rabenseifner", "calls of a communicator"), "namespacechorale_1_1scan": ("exscan", "by_shares"),
@@ -93,7 +93,7 @@ def missing_reference(site):
 
 
 def wrong_menu(site):
-    """Whether the menu has every page of the guide, in the order in which README.md names them."""
+    """Whether the menu has every page of the guide, in the order of README.md."""
     there = {path.stem for path in (ROOT / "docs/guide").glob("*.md")}
     named = list(dict.fromkeys(re.findall(r"docs/guide/([\w-]+)\.md", (ROOT / "README.md").read_text(encoding="utf-8"))))
     menu = re.findall(r'<a href="guide/([\w-]+)\.html" class="dropdown-item', (site / "index.html").read_text(encoding="utf-8"))
@@ -104,7 +104,7 @@ def wrong_menu(site):
 
 
 def ugly(site):
-    """What a reader would see and should not: code without colours, entries of the search with HTML in them, names without links, a menu that stays where it was."""
+    """Visible defects: code without colours, HTML in search entries, names without links, a menu that does not scroll along."""
     start = (site / "guide/start.html").read_text(encoding="utf-8")
     if not re.search(r'class="codehilite".*<span style="color', start):
         yield "guide/start.html: code has no colours (python3-pygments)"
@@ -119,7 +119,7 @@ def ugly(site):
             yield f"{page} does not lead to {name}"
 
 
-# What is asked for, and what has to be the first hit.
+# Queries, and their expected first hits.
 FIRST = {"allreduce": ("calls/allreduce.html", "reference/namespacechorale_1_1allreduce.html"), "window<T>": ("reference/classchorale_1_1window.html",),
          "chorale::request": ("reference/classchorale_1_1request.html",), "put_notify": ("reference/classchorale_1_1window.html",), "soft0": ("soft0.html",),
          "install": ("guide/start.html#install",), "first program": ("guide/start.html#a-first-program",), "MPI_Allreduce": ("guide/from-mpi.html",),
@@ -128,7 +128,7 @@ FIRST = {"allreduce": ("calls/allreduce.html", "reference/namespacechorale_1_1al
 
 
 def badly_found(site):
-    """Queries whose first hit is not the page that one looks for."""
+    """Queries whose first hit is not the expected page."""
     if shutil.which("node") is None:
         print("the order of hits is not tried: there is no node; install nodejs (tools/install-dependencies --ci)")
         return

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A stand-in for an adapter: the software device behind a driver that claims as little as those of adapters.
+// A stand-in for an adapter: soft0 behind a driver that guarantees no more than an adapter's driver does.
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace inprocess::adapter {
 
 inline constexpr const char* name = "adapter0";
 
-/// Nobody knows in which order its writes become visible, it copies by itself, and its memory cannot be
-/// mapped.
+/// Makes no promise about the order in which its writes become visible, copies by itself, and offers no
+/// mapping of its memory.
 inline const chorale::verbs::driver& driver() {
   static chorale::verbs::listed_device only{name};
   static const chorale::verbs::driver made = [] {
@@ -42,7 +42,7 @@ inline const chorale::verbs::driver& driver() {
   return made;
 }
 
-/// The calling thread has an adapter, and soft0 if `has_soft0`.
+/// While it exists, the calling thread sees an adapter, and soft0 too if `has_soft0`.
 class present {
  public:
   explicit present(bool has_soft0 = true)

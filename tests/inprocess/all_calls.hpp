@@ -61,7 +61,7 @@ void check_moves(Comm& comm, std::size_t count, std::uint64_t seed) {
   collectives::check_alltoall<word>(comm, count, seed);
 }
 
-/// All of these with each of these numbers of words, between barriers.
+/// Makes all these calls with each number of words, between barriers.
 template <class Comm>
 void check_calls(Comm& comm, barrier_witness& witness, std::initializer_list<std::size_t> counts,
                  std::uint64_t seed) {

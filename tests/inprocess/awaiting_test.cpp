@@ -32,7 +32,7 @@ using chorale::transport::ud;
 
 namespace {
 
-/// A coroutine as a program may have: it begins at once, and keeps its exception.
+/// A coroutine type of a program: it starts immediately and keeps its exception.
 class job {
  public:
   struct promise_type {
@@ -139,7 +139,7 @@ TEST_CASE("plans and calls that make communicators are awaited, too", "[awaiting
     const auto work = [](auto& on) -> job {
       std::vector<int> data(50);
       auto sum = on.plan_allreduce(chorale::in_place, data, chorale::sum);
-      co_await sum;  // is not running
+      co_await sum;  // the plan is not running
       for (int round = 1; round < 20; ++round) {
         data.assign(data.size(), round);
         sum.start();
@@ -179,7 +179,7 @@ TEST_CASE("a failure arrives at co_await", "[awaiting]") {
       } catch (const chorale::error& e) {
         caught = e;
       }
-      co_await on.ibarrier();  // is poisoned
+      co_await on.ibarrier();  // the communicator is poisoned
     };
     const job all = work(comm);
     loop();
@@ -201,13 +201,13 @@ TEST_CASE("a coroutine that is dropped takes its requests with it", "[awaiting]"
     comm.barrier();
     auto other = comm.duplicate();
     {
-      const job dropped = add(comm, 1, 1000);  // completes in its destructor
+      const job dropped = add(comm, 1, 1000);  // the destructor completes the call
     }
     expect(!chorale::progress(), "something is left");
     comm.barrier();
     if (comm.rank() == 0) {
       try {
-        const job dropped = add(comm, 1, 1000);  // rank 1 does not come
+        const job dropped = add(comm, 1, 1000);  // rank 1 never makes this call
         throw std::runtime_error("of the program");
       } catch (const std::runtime_error&) {
       }
@@ -253,7 +253,7 @@ TEST_CASE("a communicator that ends first wakes the coroutine", "[awaiting]") {
 
 TEST_CASE("in a child of fork() no call of its parent is outstanding", "[awaiting]") {
   if (left_out_in_virtual_time("a fork of a fiber is none of its scheduler's")) return;
-  if (threads_watched) return;  // a child of several threads, in which the sanitizer has none
+  if (threads_watched) return;  // the child of a process with threads: the thread sanitizer supports none
   std::atomic<bool> has_forked{false};
   std::atomic<int> status{-1};
   run_ranks<standard<rc>>(2, settings(), [&](auto& comm) {

@@ -23,7 +23,7 @@ inline chorale::config with_places(const std::string& places) {
   return c;
 }
 
-/// Runs `body(comm)` on ranks that have an adapter beside soft0, as `run_ranks`.
+/// Runs `body(comm)` on ranks that have an adapter beside soft0, like `run_ranks`.
 template <class Comm = chorale::communicator<>, class Body>
 void run_beside_adapter(int size, const chorale::config& c, const Body& body) {
   std::vector<std::optional<chorale::error>> failed(static_cast<std::size_t>(size));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// CHORALE_CHECK=buffers: memory that this process cannot use, as that of a GPU, is an error that says so.
+// CHORALE_CHECK=buffers: memory that this process cannot use, such as a GPU's, is reported as an error.
 #include <span>
 #include <string>
 #include <sys/mman.h>
@@ -83,7 +83,7 @@ TEST_CASE("with CHORALE_CHECK=buffers a call refuses memory that is not the host
       comm.exchange({}, {chorale::from(other, chorale::strided{&bad[0], 2, 1, 15})});
     });
     refused("broadcast", "write", [&] { comm.broadcast(chorale::strided{&bad[0], 2, 1, 15}); });
-    // What it can use is as good as ever, also what it can only read as an input.
+    // Usable memory still works, including memory that can only be read, as an input.
     const auto source = constant.around(10, 10);
     std::vector<int> sums(20, -1);
     comm.allreduce(source, sums, chorale::sum);

@@ -110,7 +110,8 @@ TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EX
 
 TEMPLATE_TEST_CASE("a rank may have more messages than its neighbours, each of which has one each way",
                    "[exchange]", EXCHANGE_COMMUNICATORS) {
-  // Rank 0 has one for itself, too, so that it moves all by streams and the others theirs in one piece.
+  // Rank 0 also has a message for itself, so that it moves all its messages by streams, and the others move
+  // theirs in one piece.
   run_ranks<TestType>(4, inprocess::settings(), [](auto& comm) {
     for (const std::size_t count :
          {std::size_t{0}, std::size_t{1}, std::size_t{7}, std::size_t{2049}, std::size_t{2050},

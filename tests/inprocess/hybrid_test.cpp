@@ -29,7 +29,7 @@ void expect_within_limit(Comm& comm) {
                       " connections of " + std::to_string(net.parts().mailbox().limit()));
 }
 
-/// Calls `step()` until all ranks together have `wanted` connections, but not forever; returns their number.
+/// Calls `step()` until all ranks together have `wanted` connections, or too long; returns their number.
 template <class Comm, class Step>
 int connect_all(Comm& comm, int wanted, Step&& step) {
   int all = 0;
@@ -127,7 +127,8 @@ TEST_CASE("paths switch while messages are in flight, and order is preserved", "
 
 TEST_CASE("the nearest peers get connections, the same on both sides", "[hybrid]") {
   for (const int size : {4, 6, 7, 8}) {
-    // Three steps have three partners, but four in groups of odd size, in which steps come in pairs.
+    // Three steps have three partners. In groups of odd size steps come in pairs, and there are four
+    // partners.
     const int each = size % 2 == 0 ? 3 : 4;
     std::atomic<int> connections{0};
     // Each rank sends to every other, since only ranks that communicate are connected.

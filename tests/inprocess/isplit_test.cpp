@@ -186,7 +186,7 @@ TEST_CASE("an exception between a split and its end leaves no rank waiting", "[i
       try {
         auto begun = parent.isplit(0);
         if (comm.rank() == 1) {
-          // The others need it for longer than the patience of an exception.
+          // The others need rank 1 for longer than a destructor waits while an exception unwinds.
           if (!at_once) chorale::progress();
           throw std::domain_error("the cause");
         }

@@ -76,7 +76,8 @@ void check_mismatch(int odd, support::action<meeting> body) {
   for (const auto& e : all) CHECK((e && support::names(*e, odd)));
 }
 
-/// The operator of one rank's call throws: that call ends with it, and those of the others with an error.
+/// The operator of one rank's call throws: that call fails with its exception, and those of the other ranks
+/// with an error.
 void check_one_throws(support::action<meeting> body) {
   std::atomic<int> own{0};
   std::atomic<int> others{0};
@@ -124,7 +125,8 @@ TEST_CASE("long messages arrive part by part", "[shared]") {
 }
 
 TEST_CASE("messages larger than the last-level cache bypass the caches and arrive", "[shared]") {
-  // At least 150 MiB in total, compared with caches of some 32 MiB. A larger cache holds the same bytes.
+  // At least 150 MiB in total, more than usual caches of some 32 MiB. With a larger cache the results are the
+  // same.
   run_ranks<meeting>(5, settings(), [](auto& comm) {
     check_alltoall<std::uint8_t>(comm, (std::size_t{3} << 20) + 1, seed(), {.misalignment = 3});
     check_allgather<std::uint64_t>(comm, std::size_t{1} << 20, seed());

@@ -104,7 +104,7 @@ TEMPLATE_TEST_CASE("collectives by multicast compute what a serial program compu
 TEST_CASE("a barrier without losses costs one multicast", "[multicasting]") {
   constexpr int rounds = 200;
   auto c = settings();
-  c.multicast_patience = 10s;  // a rank without a core for long has lost nothing
+  c.multicast_patience = 10s;  // a rank that only lacks a core has lost nothing, and must not ask
   for (const int size : {2, 7, 13}) {
     totals sum;
     std::atomic<std::uint64_t> answered{0};
@@ -112,7 +112,7 @@ TEST_CASE("a barrier without losses costs one multicast", "[multicasting]") {
     gate meet{size};
     run_ranks<multicasting<rc>>(size, c, [&](auto& comm) {
       for (int i = 0; i < rounds; ++i) witness.check(comm);
-      meet.arrive_and_wait();  // since a leaving rank asks
+      meet.arrive_and_wait();  // a leaving rank asks, which would be counted
       const auto s = comm.transport().multicast_statistics();
       sum.add(s);
       answered += s.naks_received + s.answers + s.duplicates;

@@ -20,7 +20,7 @@ using comm_type = chorale::communicator<chorale::transport::rc>;
 namespace {
 
 /// Runs `call(comm)` on the ranks one after another: each begins when `order[i - 1]` has ended its call, so
-/// that a rank that waits for a later one does so until the deadline. All are connected before.
+/// that a rank that waits for a later one would wait until the deadline. All ranks are connected beforehand.
 template <class Call>
 void one_after_the_other(int size, const std::vector<int>& order, const Call& call) {
   std::atomic<int> over{0};

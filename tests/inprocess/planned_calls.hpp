@@ -54,7 +54,7 @@ class planned_calls {
   [[nodiscard]] std::vector<planned_call>& all() noexcept { return all_; }
 
  private:
-  /// No rank leaves a barrier before all have come.
+  /// No rank leaves a barrier before all have entered it.
   struct entrance {
     arrivals& came;
     std::size_t me;
@@ -77,8 +77,8 @@ class planned_calls {
     return one;
   }
 
-  /// `plan` makes the plan and `plain` the call with the same arguments: `with(call, buffers)` calls either
-  /// with those of the case. Plans copy counts and lists, which end with the call.
+  /// `plan` makes the plan and `plain` makes the call, with the same arguments: `with(call, buffers)` passes
+  /// those of the case to either. Plans copy counts and lists, which end with the call.
   template <class Case, class Plan, class Plain, class With>
   void add(const char* name, std::shared_ptr<Case> one, Plan plan, Plain plain, With with) {
     const std::string what = std::string{name} + (in_place_ ? " in place" : "") + " of " +
@@ -159,7 +159,7 @@ class planned_calls {
         });
   }
 
-  /// `length` elements of each rank, of whose sums this rank has a share.
+  /// Adds a reduction of `length` elements per rank, of whose sums this rank receives the share `taken`.
   void add_sums(const char* name, const collectives::participant& who, std::size_t length,
                 const collectives::share& taken, auto plan, auto plain, auto with) {
     add(name,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Of many short calls statistics and traces time some, and count the others.
+// Statistics and traces time a sample of many short calls, and only count the others.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -29,7 +29,7 @@ using chorale::transport::sampled_kinds;
 
 namespace {
 
-/// Of one rank: what of 10,000 things that are drawn among three kinds is observed.
+/// Which of 10,000 events, drawn at random from three kinds, one rank observes.
 std::vector<int> observed_of(std::uint64_t draw_from, chorale::clock::duration length,
                              std::array<std::uint64_t, 3>& counted) {
   // Two of them have the same place in the table.
@@ -52,7 +52,7 @@ std::vector<int> observed_of(std::uint64_t draw_from, chorale::clock::duration l
   return observed;
 }
 
-/// Observes as statistics do; counts what it was told.
+/// Observes like the statistics do, and counts the reports.
 class samples final : public chorale::observer {
  public:
   void on_end(const chorale::observed_call& call) noexcept override {
@@ -83,7 +83,7 @@ class samples final : public chorale::observer {
   chorale::clock::duration longest{};
 };
 
-/// All but some calls of a kind are passed.
+/// Settings under which only a few calls of a kind are reported one by one.
 chorale::config sparse() {
   chorale::config c = settings();
   c.sampling = std::chrono::seconds{1};
@@ -131,10 +131,10 @@ TEST_CASE("of many short calls some are told, and all are counted", "[observing]
     const auto all = std::make_shared<journal_of_calls>();
     chorale::observe(comm, all);
     require(seen->calls == 2000 && seen->events == 1000, "not all were counted");
-    // How many are told depends on how long they wait here.
+    // The number of reports depends on how long calls wait here.
     require(seen->told <= 3000, std::to_string(seen->told) + " were told");
     require(seen->mistaken == 0, "a call without its kind");
-    // An observer of all calls has all, and so has the other one meanwhile.
+    // An observer of all calls gets every report, and meanwhile so does the other observer.
     const std::uint64_t told = seen->told;
     for (int i = 0; i < 100; ++i) comm.allreduce(chorale::in_place, data, chorale::sum);
     require(all->calls.size() == 100 && seen->told == told + 100, "not all were told");

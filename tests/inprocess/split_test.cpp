@@ -273,7 +273,7 @@ TEMPLATE_TEST_CASE("ranks know which of them share a host, or believe it", "[spl
       check(near, std::vector<int>(of.size(), 0));
       check_part(std::optional{std::move(near)},
                  expected_members(of, std::vector<int>(of.size()), comm.rank()), comm.rank());
-      // Places are those of the job, also where the numbers of ranks are others.
+      // Places are those of the job, even if the communicator numbers its ranks differently.
       auto turned = comm.split(0, chorale::key{-comm.rank()});
       std::vector<int> numbers;
       std::vector<int> expected;

@@ -117,7 +117,7 @@ joined_group join_alone(large_group& group) {
   return joined;
 }
 
-/// Bytes of its own that this process has touched; code that it runs for the first time does not count.
+/// The anonymous memory of this process in bytes; code that it runs for the first time does not count.
 std::int64_t resident_bytes() {
   malloc_trim(0);
   std::ifstream facts{"/proc/self/smaps_rollup"};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Operands with strides, at random places, against contiguous computations of what every element has to be.
+// Operands with strides, at random places, compared with contiguous computations of the expected elements.
 #include <array>
 #include <complex>
 #include <cstdint>
@@ -41,7 +41,7 @@ T element_of(std::size_t block, std::size_t i) {
   return static_cast<T>(static_cast<std::uint16_t>(block * 1009 + i * 7 + 1));
 }
 
-/// A rank's part of a plan of messages. Of the operands, about a third is contiguous.
+/// A rank's part of a plan of messages. About a third of the operands are contiguous.
 template <class T>
 struct part {
   part(std::vector<message> plan, int rank, std::mt19937& random) : plan_(std::move(plan)), rank_(rank) {
@@ -84,7 +84,7 @@ struct part {
 
 template <class T, class Comm>
 void exchange_at_random(Comm& comm, std::mt19937& random) {
-  // The plan is that of all ranks, the places of the elements are this rank's own.
+  // All ranks have the same plan; each draws the places of its elements by itself.
   std::mt19937 own(static_cast<unsigned>(random()) + static_cast<unsigned>(comm.rank()));
   const auto plan = random_messages(comm.size(), random);
   part<T> mine{plan, comm.rank(), own};
@@ -101,11 +101,11 @@ void exchange_at_random(Comm& comm, std::mt19937& random) {
   }
 }
 
-/// What rank `rank` gives at index i of its operand.
+/// The element that rank `rank` contributes at index i of its operand.
 std::int32_t given(int rank, std::size_t i) {
   return static_cast<std::int32_t>(static_cast<std::size_t>(rank) * 100'003 + i * 3 + 1);
 }
-/// A buffer of `count` elements that rank `rank` gives.
+/// A buffer of `count` elements contributed by rank `rank`.
 spread_buffer<std::int32_t> operand(int rank, std::size_t count, std::mt19937& random) {
   spread_buffer<std::int32_t> made(count, random);
   made.fill_with([rank](std::size_t i) { return given(rank, i); });
@@ -175,7 +175,7 @@ void even_blocks(Comm& comm, std::size_t n, int top, std::mt19937& random) {
   block.check("reduce_scatter", [&](std::size_t i) { return sum_to(me * n + i, comm.size() - 1); });
 }
 
-/// Blocks of rank + 1 + `extra` elements, and of `gap` elements between them.
+/// Blocks of rank + `extra` elements each, with `gap` elements between them.
 template <class Comm>
 void uneven_blocks(Comm& comm, std::size_t extra, std::size_t gap, int top, std::mt19937& random) {
   const auto ranks = static_cast<std::size_t>(comm.size());
@@ -187,7 +187,7 @@ void uneven_blocks(Comm& comm, std::size_t extra, std::size_t gap, int top, std:
     places[r] = end + gap;
     end = places[r] + sizes[r];
   }
-  // What is between the blocks has to keep what it is.
+  // Elements between the blocks must keep their values.
   const auto is_in = [&](std::size_t i, std::size_t& r) {
     for (r = 0; r < ranks; ++r)
       if (i >= places[r] && i < places[r] + sizes[r]) return true;

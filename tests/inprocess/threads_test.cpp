@@ -35,7 +35,7 @@ TEMPLATE_TEST_CASE("threads use different communicators at once", "[threads]", s
             TestType& mine = own[static_cast<std::size_t>(t)];
             const std::uint64_t base = seed() + static_cast<unsigned>(t);
             for (unsigned i = 0; i < (instrumented ? 20 : 50); ++i) {
-              // The same number of calls in each thread, but different ones at a time.
+              // All threads make equally many calls, but different ones at a time.
               check_allreduce<triangle>(mine, (base + i) % 400, multiply{}, base + i, {});
               check_broadcast<std::uint64_t>(mine, 5000, static_cast<int>(i) % size, base + i, {});
               auto begun = mine.ibarrier();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a rank writes to its trace. tests/multirank/trace_test.py has what is made of it.
+// What a rank writes to its trace. tests/multirank/trace_test.py tests the merged traces.
 #include <atomic>
 #include <cerrno>
 #include <chrono>
@@ -22,11 +22,11 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// How many allocations of disk space and writes signals are still to interrupt.
+/// The number of allocations of disk space and writes that are still to be interrupted by a signal.
 std::atomic<int> interruptions{0};
 std::atomic<bool> disk_is_full{false};
 
-/// 0, or why a call of the system is to fail.
+/// The errno with which the next system call is to fail, or 0.
 int fate() {
   if (interruptions.load() > 0 && interruptions.fetch_sub(1) > 0) return EINTR;
   return disk_is_full ? ENOSPC : 0;
@@ -41,7 +41,7 @@ extern "C" int posix_fallocate(int file, off_t begin, off_t bytes) {
 }
 extern "C" ssize_t pwrite(int file, const void* from, std::size_t bytes, off_t begin) {
   if ((errno = fate()) != 0) return -1;
-  // Less than is asked for, as the system may.
+  // Long writes are cut short, as the system may do.
   const iovec piece{const_cast<void*>(from), bytes > 10'000 ? bytes / 2 : bytes};
   return ::pwritev(file, &piece, 1, begin);
 }
@@ -89,7 +89,7 @@ chorale::clock::time_point at(std::int64_t nanoseconds) {
   return chorale::clock::time_point{chorale::clock::duration{nanoseconds}};
 }
 
-/// A rank that tells its trace of calls that were not made.
+/// A rank that reports made-up calls to its trace.
 class made_up_rank {
  public:
   explicit made_up_rank(const scratch_folder& folder, std::size_t records = 1'000'000) {
@@ -135,7 +135,7 @@ TEST_CASE("each record of a trace is in its files at once, and in one file at th
   const scratch_folder folder;
   made_up_rank rank{folder};
   CHECK(folder.tail().starts_with("[\n{\"name\":\"chorale_job\""));
-  // More than the tail has room for.
+  // More than fits into the tail.
   std::uint64_t last = 0;
   while (folder.text(".json").empty() && last < 100'000) {
     for (int i = 0; i < 100; ++i, ++last) rank.barrier(last, 1000 + static_cast<std::int64_t>(last), 5000);
@@ -219,7 +219,7 @@ TEST_CASE("a trace whose disk is full loses what comes then, and says so", "[tra
   disk_is_full = true;
   CHECK_THROWS_WITH(made_up_rank{folder}, Catch::Contains("make room on the disk"));
   disk_is_full = false;
-  // Which leaves no files, or this one could not be made.
+  // The failed attempts leave no files; otherwise this rank could not be made.
   made_up_rank rank{folder};
   disk_is_full = true;
   for (std::uint64_t call = 1; call <= 10'000; ++call) rank.barrier(call, 1000, 2000);
@@ -233,7 +233,7 @@ TEST_CASE("a trace whose disk is full loses what comes then, and says so", "[tra
   disk_is_full = true;
   rank.end();
   disk_is_full = false;
-  // What there was no room for at the end stays in the tail.
+  // What did not fit into the file at the end stays in the tail.
   const std::string all = folder.text(".json") + folder.tail();
   CHECK(count(all, "\"name\":\"barrier\"") == kept + 1);
   CHECK(all.find("\"call\":10001}}") != std::string::npos);
@@ -248,7 +248,7 @@ TEST_CASE("signals that interrupt calls of the system lose nothing of a trace", 
   with.sampling = {};
   interruptions = 5;
   inprocess::run_ranks<chorale::communicator<>>(1, with, [](auto& comm) {
-    // What the tail has room for, more than once.
+    // More than once what fits into the tail.
     for (int i = 0; i < 12'000; ++i) {
       if (i == 1'000) interruptions = 5;
       comm.barrier();

@@ -31,7 +31,7 @@ namespace scan = chorale::scan;
 
 namespace {
 
-/// Those over mapped memory run within a place.
+/// Algorithms over mapped memory run within a place.
 using mapping =
     chorale::communicator<chorale::transport::rc,
                           barrier::two_level<barrier::last_arriver, barrier::dissemination>,
@@ -42,7 +42,7 @@ using mapping =
                           allgather::two_level<gather::flat, allgather::ring, broadcast::last_arriver>,
                           scan::two_level<scan::chain, scan::recursive_doubling, broadcast::last_arriver>>;
 
-/// All ranks of a place talk to other places.
+/// All ranks of a place communicate with other places.
 using multi_object =
     chorale::communicator<chorale::transport::rc, barrier::multi_object<barrier::last_arriver>,
                           broadcast::multi_object<broadcast::last_arriver>,
@@ -77,7 +77,7 @@ struct by_places_file {
       std::filesystem::temp_directory_path() / ("chorale-places-" + std::to_string(getpid()) + ".json");
 };
 
-/// Says that the order of operands does not matter, though it does, so that the result tells their order.
+/// Claims that the order of operands does not matter, although it does, so that the result reveals the order.
 struct claims_to_commute : multiply {
   static constexpr bool commutes = true;
 };

@@ -49,7 +49,7 @@ class slow_message {
   std::atomic<int> times_driven_{0};
 };
 
-/// Rank 1 is in `waits(comm)`, for which rank 0 comes when it has its message.
+/// Rank 1 waits in `waits(comm)`, which rank 0 enters once it has received its message.
 template <class Comm, class Waits>
 void passes(const char* what, const Waits& waits) {
   INFO(what);
@@ -146,7 +146,7 @@ TEST_CASE("what is driven may be another communicator, not the one that waits", 
   run_ranks<standard<rc>>(2, settings(), [](auto& comm) {
     auto other = comm.duplicate();
     if (comm.rank() == 0) {
-      // Rank 1 comes to this call only inside its barrier.
+      // Rank 1 makes this call only from within its barrier.
       expect(other.allreduce(1, chorale::sum) == 8, "a wrong sum");
       comm.barrier();
       return;

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Reads back from what is installed that it was compiled and linked with what makes a defect harder to exploit (meson.build).
+"""Checks the installed files: they must have been compiled and linked with the hardening options of meson.build.
 
-Usage: hardening_test.py ARGUMENTS FILE...   ARGUMENTS: those of compiler and linker that are asked for, separated by spaces. FILE: a program, a shared
-library, or an archive, whose objects say whether they support shadow stacks: the linker forgets it where the compiler's own objects do not, as on Debian 12.
+Usage: hardening_test.py ARGUMENTS FILE...   ARGUMENTS: the requested compiler and linker options, separated by spaces. FILE: a program,
+a shared library, or an archive, whose objects say whether they support shadow stacks: the linker drops that mark if the compiler's own
+objects lack it, as on Debian 12.
 """
 import re
 import subprocess
@@ -15,7 +16,7 @@ def told(option, file):
 
 
 def of_archive(arguments, file):
-    """What the objects of an archive lack, in words."""
+    """Describes what the objects of an archive lack."""
     objects = re.split(r"(?m)^File: ", told("--notes", file))[1:]
     marked = sum("SHSTK" in one for one in objects)
     if "-fcf-protection=return" in arguments and (marked < len(objects) or not objects):
@@ -23,7 +24,7 @@ def of_archive(arguments, file):
 
 
 def of_linked(arguments, file):
-    """What a program or shared library lacks, in words."""
+    """Describes what a program or shared library lacks."""
     symbols = told("--dyn-syms", file)
     segments = told("--segments", file)
     if any(one.startswith("-fstack-protector") for one in arguments) and " __stack_chk_fail@" not in symbols:

@@ -26,13 +26,13 @@ SKIPPED = 77
 
 
 def run(command, **settings):
-    """Runs a command; its output goes to the test's log, and failure ends the test."""
+    """Runs a command; its output goes to the test's log. Ends the test if the command fails."""
     print("+", shlex.join(command), flush=True)
     return subprocess.run(command, check=True, text=True, **settings)
 
 
 def find(folder, name):
-    """The one file of that name below the folder."""
+    """The only file of that name below the folder."""
     found = sorted(folder.rglob(name))
     if len(found) != 1:
         sys.exit(f"{len(found)} files named {name} were installed below {folder}, not 1")
@@ -40,14 +40,14 @@ def find(folder, name):
 
 
 def is_static(installed):
-    """Whether only the static library is installed, which leaves its own dependencies to the program."""
+    """Whether only the static library is installed, whose dependencies the program must link itself."""
     return not list(installed.rglob("libchorale.so"))
 
 
 def by_pkg_config(options, installed, work):
-    """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale), with --static where the library is."""
+    """Builds as a Makefile would: c++ $(pkg-config --cflags --libs chorale), with --static for the static library."""
     pc = find(installed, "chorale.pc")
-    # The build's prefix is where the library will be, the temporary folder where it is. (A bundled fmt has its own.)
+    # The files name the build's prefix, but are installed in the temporary folder. A bundled fmt has a .pc file, too.
     for file in pc.parent.glob("*.pc"):
         lines = file.read_text().splitlines()
         if lines.count(f"prefix={options.prefix}") != 1:
@@ -74,13 +74,13 @@ def by_cmake(options, installed, work):
     return build / "consumer"
 
 
-# Of all that is there: one that needs the library alone, and one in virtual time.
+# Only two of the examples: one that needs the library alone, and one in virtual time.
 FEW_EXAMPLES = {"01_hello": "libchorale.*", "12_virtual_time": "libchorale-sim.*"}
 LINK = re.compile(r"\]\(([^)#\s]+)")
 
 
 def broken_links(installed, docs):
-    """Links of installed pages that lead nowhere. Those to files of the source tree beside docs/ and examples/ need the source tree."""
+    """Broken links of installed pages. Links to files of the source tree outside docs/ and examples/ are permitted."""
     for page in sorted(docs.rglob("*.md")):
         prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
         for target in LINK.findall(prose):
@@ -99,7 +99,7 @@ def broken_links(installed, docs):
 
 
 def by_examples(options, installed, work):
-    """Builds installed examples by the CMake project beside them, and runs all but one; that is left to the caller."""
+    """Builds installed examples by the CMake project beside them, and runs all but one, which the caller runs."""
     docs = find(installed, "01_hello.cpp").parent.parent
     in_tree = {path.relative_to(ROOT) for folder in ("docs", "examples") for path in (ROOT / folder).rglob("*")
                if path.is_file() and path.name != "meson.build" and not {"__pycache__", "man"} & set(path.parts)}
@@ -132,19 +132,19 @@ FetchContent_MakeAvailable(chorale)
 add_executable(consumer main.cpp)
 target_link_libraries(consumer PRIVATE chorale::chorale)
 """
-# What the library consists of.
+# Targets that are parts of the library.
 PARTS = {"chorale-soft-device", "chorale-standard", "shipped-profiles", "simulated-rows", "soft-layout-version"}
 
 
 def targets_in(options, build):
-    """Names of the targets of a build of Meson, less parts of the library."""
+    """The names of a Meson build's targets, without the parts of the library."""
     said = subprocess.run([options.meson, "introspect", "--targets", str(build)], check=True, text=True,
                           stdout=subprocess.PIPE)
     return sorted({target["name"] for target in json.loads(said.stdout)} - PARTS)
 
 
 def as_fetched(options, work):
-    """By CMake's FetchContent: the library alone, which Meson builds before the program."""
+    """By CMake's FetchContent: builds the library alone, by Meson, before the program."""
     (work / "CMakeLists.txt").write_text(FETCHED.format(tree=ROOT))
     shutil.copy(HERE / "consumer" / "main.cpp", work)
     build = work / "build"
@@ -159,23 +159,23 @@ def as_fetched(options, work):
 
 
 def targets_as_subproject(options, work, wanted):
-    """Names of the targets that another project gets that has Chorale as its subproject."""
+    """The names of the targets of another project that has Chorale as its subproject."""
     outside = work / f"outside{len(wanted)}"
     (outside / "subprojects").mkdir(parents=True)
     (outside / "subprojects" / "chorale").symlink_to(HERE.parent.parent)
-    # The tree may hold builds of its own, which a subproject does not read.
+    # The source tree may contain build folders, which a subproject ignores.
     chosen = f", default_options : [{', '.join(repr(word) for word in wanted)}]" if wanted else ""
     (outside / "meson.build").write_text(PROJECT.format(options=chosen))
     shutil.copy(HERE / "consumer" / "main.cpp", outside)
     environment = dict(os.environ, CXX=options.cxx)
-    # Nothing installed is taken instead.
+    # An installed Chorale must not be used instead.
     run([options.meson, "setup", "--force-fallback-for", "chorale",
          str(outside / "build"), str(outside)], env=environment)
     return targets_in(options, outside / "build")
 
 
 def as_subproject(options, work):
-    """The library alone, of its parts and what they are made of, and what is asked for."""
+    """A subproject builds the library alone, with its parts and the sources generated for it, and the targets that are requested."""
     for wanted, expected in ((), ["chorale", "consumer"]), (("examples=true",), ["01_hello", "chorale", "consumer"]):
         found = targets_as_subproject(options, work, wanted)
         kept = [name for name in found if name in expected or not wanted]
@@ -184,13 +184,13 @@ def as_subproject(options, work):
 
 
 WAYS = {"pkg-config": by_pkg_config, "cmake": by_cmake, "examples": by_examples}
-# The program without which a way cannot be tried.
+# The program that a way of building needs.
 NEEDS = {"examples": "cmake", "fetched": "cmake"}
 ONLY_CONFIGURED = {"subproject": as_subproject, "fetched": as_fetched}
 
 
 def main():
-    """Installs, builds, runs; the temporary folder goes in any case."""
+    """Installs, builds and runs; removes the temporary folder in any case."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("way", choices=[*WAYS, *ONLY_CONFIGURED])
     parser.add_argument("--meson", required=True)

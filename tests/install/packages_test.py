@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks debian/*.install against what `meson install` installs: each file belongs to exactly one package, and each pattern means a file.
+"""Checks debian/*.install against what `meson install` installs: each file belongs to exactly one package, and each pattern matches a file.
 
-Usage: packages_test.py BUILD PREFIX LIBDIR. The packages themselves are built and tried by tools/check-packages.
+Usage: packages_test.py BUILD PREFIX LIBDIR. tools/check-packages builds and tries the packages themselves.
 """
 import fnmatch
 import json
@@ -11,12 +11,12 @@ import pathlib
 import sys
 
 DEBIAN = pathlib.Path(__file__).resolve().parent.parent.parent / "debian"
-# Debian's folder of libraries, whatever that of this build is.
+# Debian's library folder, whatever this build's is.
 LIBDIR = "usr/lib/x86_64-linux-gnu"
 
 
 def installed(build, prefix, libdir):
-    """The files and folders that Meson installs, where the packages have them, and all files below these folders."""
+    """The paths in the packages of all files and folders that Meson installs."""
     with open(build / "meson-info" / "intro-installed.json", encoding="utf-8") as file:
         listed = json.load(file)
     found = set()
@@ -31,12 +31,12 @@ def installed(build, prefix, libdir):
 
 
 def words(file):
-    """The words of a debhelper file, which may have comments."""
+    """The words of a debhelper file, without its comments."""
     return [word for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("#") for word in line.split()]
 
 
 def means(pattern, place):
-    """Whether dh_install takes a file by a pattern, which may mean a folder that it is in."""
+    """Whether dh_install takes a file by a pattern, which may match one of the folders that contain it."""
     parts, wanted = place.split("/"), pattern.split("/")
     return len(parts) >= len(wanted) and all(fnmatch.fnmatchcase(part, like) for part, like in zip(parts, wanted))
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the recipe for Spack, which is not here, against Meson's files: each option exists and takes the value, and versions are the same.
+"""Checks the Spack recipe against Meson's files: options exist and accept the values, and versions are equal.
 
-Usage: spack_test.py MESON SOURCE. The recipe runs with a stand-in for Spack's directives; that Spack itself takes it is not shown.
+Usage: spack_test.py MESON SOURCE. Spack is not needed: the recipe runs with a stand-in for its directives. Whether Spack accepts the recipe is not tested.
 """
 import itertools
 import json
@@ -14,20 +14,20 @@ import types
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 RECIPE = ROOT / "packaging" / "spack" / "spack_repo" / "chorale" / "packages" / "chorale" / "package.py"
-# Options that say how to build, and those whose default is right.
+# Options that determine how to build, and options whose default is right.
 LEFT_ALONE = {"precompiled", "optimize_programs", "docs"}
-# What Spack calls a dependency that Meson asks for under another name.
+# Spack's names of dependencies that Meson calls otherwise.
 NAMES = {"fmt": "fmt", "pmix": "pmix", "nlohmann_json": "nlohmann-json", "CLI11": "cli11", "boost": "boost"}
 
 
 class Recorder:
-    """Spack's directives, which only note down what they are told."""
+    """Spack's directives, which only record their arguments."""
 
     def __init__(self):
         self.variants, self.dependencies, self.versions = [], {}, []
 
     def module(self):
-        """A module `spack.package` of these directives."""
+        """A module `spack.package` with these directives."""
         found = types.ModuleType("spack.package")
         found.variant = lambda name, **_: self.variants.append(name)
         found.version = lambda name, **_: self.versions.append(name)
@@ -37,13 +37,13 @@ class Recorder:
         return found
 
     def depend(self, spec, **_):
-        """Notes the least version of what is depended on."""
+        """Records the minimum version of a dependency."""
         name, least = re.fullmatch(r"([\w-]+)(?:@([\d.]+):)?(?: \+\w+)?", spec).groups()
         self.dependencies[name] = least
 
 
 def recipe():
-    """The class of the recipe, and what its directives said."""
+    """The class of the recipe, and the recorded directives."""
     recorder = Recorder()
     sys.modules["spack"] = types.ModuleType("spack")
     sys.modules["spack.package"] = recorder.module()
@@ -56,14 +56,14 @@ def recipe():
 
 
 def arguments(package, chosen):
-    """What the recipe passes to Meson, as {option: value}, for the variants that are chosen."""
+    """The options that the recipe passes to Meson for the chosen variants, as {option: value}."""
     made = package()
     made.spec = types.SimpleNamespace(satisfies=lambda spec: spec[1:] in chosen)
     return dict(word.removeprefix("-D").split("=") for word in made.meson_args())
 
 
 def least_versions():
-    """{dependency: least version} of those that Meson asks for with one."""
+    """({dependency: minimum version}, minimum version of Meson, version of Chorale) in Meson's files."""
     text = "\n".join((ROOT / file).read_text(encoding="utf-8")
                      for file in ("meson.build", "lib/meson.build", "lib/simulation/meson.build", "tools/meson.build"))
     found = dict(re.findall(r"dependency\('(\w+)'(?:, modules : \[[^]]*\])?, version : '>=([\d.]+)'", text))

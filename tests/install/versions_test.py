@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that everything that names the version of Chorale names the same one, and that packages are named after the library's version of its interface."""
+"""Checks that all files agree on the version of Chorale, and that packages are named after the library's ABI version."""
 import pathlib
 import re
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-# Where the version stands, as the first match of the pattern.
+# The files that contain the version, each with a pattern whose first match is it.
 PLACES = {
     "meson.build": r"^  version : '([^']+)'",
     "CHANGELOG.md": r"^## (\S+) \(\d{4}-\d\d-\d\d\)$",
@@ -16,7 +16,7 @@ HEADER = "include/chorale/core/version.hpp"
 
 
 def first(path, pattern):
-    """What the pattern's group matches first in a file of the tree."""
+    """The group of the pattern's first match in a file of the tree."""
     found = re.search(pattern, (ROOT / path).read_text(encoding="utf-8"), re.MULTILINE)
     if found is None:
         sys.exit(f"{path}: nothing fits {pattern}")

@@ -87,7 +87,7 @@ void for_all_lengths(Body&& body) {
   for (const lengths& n : all_lengths) body(misuse::group_sizes[i++ % std::size(misuse::group_sizes)], n);
 }
 
-/// Elements of `in` that a rank may touch beyond its blocks: none.
+/// `special` elements for rank `rank`, and `other` for every other rank.
 std::vector<std::size_t> counts_with(int size, int rank, std::size_t special, std::size_t other) {
   std::vector<std::size_t> counts(static_cast<std::size_t>(size), other);
   counts[static_cast<std::size_t>(rank)] = special;

@@ -99,7 +99,7 @@ inline void check_all_fail(const outcomes& all, chorale::errc code,
     CHECK(one.says(words));
   }
 }
-/// The same of a call that has sent nothing: the barrier afterwards succeeds.
+/// The same for a call that has sent nothing: the barrier afterwards succeeds.
 inline void check_all_refused(const outcomes& all, chorale::errc code,
                               const std::vector<std::string>& words) {
   misuse::check_all_fail(all, code, words);

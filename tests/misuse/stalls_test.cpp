@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* loops[] = {"test", "test_all", "wait_any", "progress"};
 
-/// Polls until the request is over, by one of the ways of a program.
+/// Polls until the request is over, in one of the ways that programs use.
 void loop(const std::string& how, request& pending) {
   const std::span all{&pending, 1};
   if (how == "wait_any") {
@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("what stalls beside the call that a rank waits for is not rep
     const auto settings = [&is_over](std::atomic<int>& reports) {
       auto c = misuse::settings();
       c.stall = 100ms;
-      // Afterwards ranks wait for both, and a busy machine may make them wait.
+      // Once `is_over`, both ranks wait, and stalls may be reported on a busy machine.
       c.on_stall = [&](const chorale::stall_report&) {
         if (!is_over) ++reports;
       };

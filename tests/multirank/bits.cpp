@@ -53,7 +53,7 @@ std::vector<Element> numbers(std::mt19937_64& random, std::size_t n) {
   return all;
 }
 
-/// At every position, for either overwritten operand, aligned or not.
+/// Checks every position, with either operand overwritten, aligned or not.
 template <class Element, class Op>
 void check_loops(const char* name, std::mt19937_64& random, Op op) {
   const auto made = chorale::reduction::of<Element>(op);
@@ -85,7 +85,7 @@ void check_loops(const char* name, std::mt19937_64& random, Op op) {
   }
 }
 
-/// In every call, with every tried algorithm, and on every rank.
+/// Checks every call, with every algorithm that is tried, on every rank.
 template <class Element, class Op>
 void check_calls(chorale::communicator<>& comm, const char* name, std::span<const Element> mine, Op op) {
   std::vector<Element> first;

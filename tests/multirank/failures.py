@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Ranks that die, sleep, leave or call something else: the others say so in time, and nothing stays behind.
+"""Ranks that die, sleep, leave or make a different call: the others report it in time, and nothing is left behind.
 
-Usage: failures.py PROGRAM [CLASS...], with the program of failing.cpp. Where there is no launcher it skips (77).
+Usage: failures.py PROGRAM [CLASS...], with the program of failing.cpp. Skipped (77) if there is no launcher.
 CHORALE_TEST_DEVICE: as CHORALE_DEVICE (default soft0); CHORALE_TEST_SLOWNESS: factor for all times (1);
-CHORALE_TEST_BUDGET: share of the killings that are tried, drawn by the seed (1).
+CHORALE_TEST_BUDGET: share of the kill tests to run, chosen by the seed (1).
 """
 import itertools
 import os
@@ -23,13 +23,13 @@ SLOWNESS = float(os.environ.get("CHORALE_TEST_SLOWNESS", "1"))
 BUDGET = float(os.environ.get("CHORALE_TEST_BUDGET", "1"))
 DEVICE = os.environ.get("CHORALE_TEST_DEVICE", "soft0")
 DEADLINE = 5.0 * SLOWNESS
-# For detection by the deadline alone, which is what takes the time.
+# For cases in which only the deadline detects the failure, so that its length is the duration of the test.
 SHORT = 2.0 * SLOWNESS
 LIMIT = 150 * SLOWNESS
 
 
 class Rank:
-    """What one rank wrote down."""
+    """What one rank recorded."""
 
     def __init__(self, path):
         self.pid = int(path.name)
@@ -53,7 +53,7 @@ class Failure:
 
 
 def alive(pid):
-    """Whether that process runs (a zombie does not)."""
+    """Whether the process is running; a zombie is not."""
     try:
         return pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()[0] != "Z"
     except FileNotFoundError:
@@ -61,12 +61,12 @@ def alive(pid):
 
 
 class Case(unittest.TestCase):
-    """Runs the program and looks for what it leaves."""
+    """Runs the program, and checks what it leaves behind."""
 
     fabrics = itertools.count()
 
     def run_ranks(self, ranks, *words, deadline=DEADLINE, transport="rc", launcher=None, before=(), env=None):
-        """Its ranks by number, and the launcher's output."""
+        """Runs the program. Returns its ranks by number."""
         fabric = f"test-{os.getpid()}-{next(self.fabrics)}"
         variables = dict(os.environ, CHORALE_DEVICE=DEVICE, CHORALE_SOFT_FABRIC=fabric,
                          CHORALE_DEADLINE_MS=str(int(deadline * 1000)), CHORALE_TEST_TRANSPORT=transport,
@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             program = [PROGRAM, folder, *map(str, words)]
             if launcher is None:
-                # Else the launcher would end the survivors before they have said anything.
+                # Otherwise the launcher would end the survivors before they have reported anything.
                 command = [*launch.mpirun(), "--enable-recovery", "-n", str(ranks), *before, *program]
             else:
                 command = [*launcher, *program]
@@ -89,7 +89,7 @@ class Case(unittest.TestCase):
         return found
 
     def check_nothing_left(self, found, fabric, shared):
-        """No process, no shared memory, no socket of this run."""
+        """Checks that no process, shared memory or socket of this run is left."""
         give_up = time.monotonic() + 10
         while any(alive(rank.pid) for rank in found) and time.monotonic() < give_up:
             time.sleep(0.05)
@@ -101,7 +101,7 @@ class Case(unittest.TestCase):
         self.assertEqual(sockets, [], f"sockets:\n{self.story}")
 
     def check_survivors(self, found, ranks, victim, codes, words=(), within=None):
-        """Every other rank failed with one of the codes, named the victim, and was poisoned from then on."""
+        """Checks that every other rank failed with one of the codes, named the victim, and was poisoned afterwards."""
         self.assertEqual([rank.number for rank in found], list(range(ranks)), self.story)
         for rank in found:
             if rank.number == victim:
@@ -120,7 +120,7 @@ class Case(unittest.TestCase):
 
 
 class Killed(Case):
-    """SIGKILL of one rank: head of the trees, a leaf, one between."""
+    """SIGKILL of one rank: the root of the trees, a leaf, or an inner rank."""
 
     codes = ("peer_lost", "deadline")
 
@@ -129,7 +129,7 @@ class Killed(Case):
     def check_kill(self, transport, deadline, scenario, operation, victim):
         with self.subTest(scenario=scenario, operation=operation, victim=victim, transport=transport):
             found = self.run_ranks(5, scenario, victim, operation, transport=transport, deadline=deadline)
-            # Start and end of the processes are in the time as well.
+            # The time includes starting and ending the processes.
             self.check_survivors(found, 5, victim, self.codes, within=deadline + 15 * SLOWNESS)
 
     def check_kills(self, transport, deadline):
@@ -150,7 +150,7 @@ class Killed(Case):
             self.check_kill(transport, DEADLINE, "kill-among-blocks", "", SEEDS.choice(self.victims))
 
     def test_long_calls(self):
-        """In the middle of reading and writing a peer's memory: an error, or the right result, which the ranks check."""
+        """A rank is killed while it reads or writes a peer's memory: calls fail, or have the right result, which the ranks check."""
         for block, env in [(2501, {}), (25013, {}), (140001, {}), (25013, {"CHORALE_SOFT_COPY": "bounce"}),
                            (140001, {"CHORALE_SOFT_ENGINE": "deferred"})]:
             victim = SEEDS.choice(self.victims)
@@ -163,7 +163,7 @@ class Killed(Case):
 
 
 class Datagrams(Case):
-    """The transports that repair losses tell a rank that is dead, stopped or has left from a lost datagram."""
+    """On transports that retransmit, a rank tells a lost datagram from a peer that is dead, is stopped or has left."""
 
     adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
 
@@ -175,7 +175,7 @@ class Datagrams(Case):
             self.check_survivors(found, 5, victim, codes, words, within=deadline + 15 * SLOWNESS)
 
     def check_ends(self, transport):
-        """Killed, stopped, gone; without losses and with them."""
+        """A rank is killed, is stopped or leaves, with and without losses."""
         self.check(transport, "kill", "allreduce", 2, ["peer_lost", "deadline"])
         self.check(transport, "kill", "nonblocking", 4, ["peer_lost", "deadline"], env=self.adversary)
         self.check(transport, "kill", "plan", 1, ["peer_lost", "deadline"], env=self.adversary)
@@ -190,7 +190,7 @@ class Datagrams(Case):
 
 
 class Silent(Case):
-    """A rank that is alive and does not come."""
+    """A rank that is alive and never makes the call."""
 
     def test_never_calls(self):
         for transport, operation in ("rc", "barrier"), ("ud", "allreduce"), ("rc", "nonblocking"), ("rc", "plan"), ("ud", "broadcast"):
@@ -206,14 +206,14 @@ class Silent(Case):
 
 
 class Away(Case):
-    """A rank that is alive and elsewhere: the others wait for it, and say so; who dies meanwhile is noticed."""
+    """A rank that is alive but makes no calls: the others wait and report that; a death in the meantime is noticed."""
 
     adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
     operations = ("barrier", "allreduce", "split", "fence")
 
     def check_away(self, transport, scenario, operation, victim, words, env=None):
         with self.subTest(transport=transport, scenario=scenario, operation=operation, victim=victim, env=env):
-            # Reports are due after 1 s, 3 s, ...: one in this absence, more where a machine sleeps longer than it should.
+            # Reports are due after 1 s, 3 s, ...: one in this absence, or more if the machine oversleeps.
             found = self.run_ranks(4, scenario, victim, operation, transport=transport, deadline=0,
                                    env={"CHORALE_TEST_ABSENCE_MS": str(int(2500 * SLOWNESS)),
                                         "CHORALE_STALL_MS": str(int(1000 * SLOWNESS)),
@@ -222,10 +222,10 @@ class Away(Case):
             for rank in found:
                 self.assertEqual(rank.failures, [], self.story)
                 self.assertIn("right", rank.notes, self.story)
-            # Those of calls, which name the host: on a busy machine ranks may also wait so long for each other before they are a group.
+            # Only the reports of calls, which name the host: on a busy machine ranks may also wait long for each other while joining.
             reports = [line for line in self.output.splitlines() if re.match(r"chorale: rank \d+ on host ", line)]
             self.assertTrue(reports, self.story)
-            # By the lowest rank that waits and by no other, about the one that is away; each after a longer wait.
+            # Only the lowest waiting rank reports, always about the absent rank, and each time after a longer wait.
             reporter = 1 if victim == 0 else 0
             waited = []
             for report in reports:
@@ -249,7 +249,7 @@ class Away(Case):
                 self.assertIn(dead, rank.failures[0].ranks, self.story)
                 took = [note for note in rank.notes if note.startswith("took ")]
                 self.assertEqual(len(took), 0 if rank.number == victim else 1, self.story)
-                # From the beginning of the call, and the victim dies up to 80 ms later.
+                # Measured from the beginning of the call; the victim dies up to 80 ms later.
                 for note in took:
                     self.assertLess(int(note.split()[1]), (2000 + 80) * SLOWNESS, self.story)
 
@@ -275,7 +275,7 @@ class Away(Case):
         self.check_all("hybrid")
 
     def test_late_root(self):
-        """Who leaves stays until a root that was stopped has everything, though much is lost."""
+        """A leaving rank stays until a root that was stopped has all its data, even with heavy losses."""
         for seed in [SEEDS.randrange(1 << 30) for _ in range(max(1, round(3 * BUDGET)))]:
             with self.subTest(seed=seed):
                 found = self.run_ranks(4, "late", 0, transport="ud", deadline=0,
@@ -289,7 +289,7 @@ class Away(Case):
 
 
 class Mismatched(Case):
-    """Calls that do not belong together."""
+    """Calls that do not match."""
 
     def test_all_kinds(self):
         for transport in "rc", "ud", "hybrid":
@@ -306,7 +306,7 @@ class Mismatched(Case):
                     found = self.run_ranks(4, f"mismatch-{kind}", 2, operation, transport=transport)
                     self.check_survivors(found, 4, -1, ["mismatch"], words)
 
-    # Each of the four is a survivor, and each text names rank 2 and another.
+    # All four ranks are survivors, and each text names rank 2 and one other rank.
     def check_survivors(self, found, ranks, victim, codes, words=(), within=None):
         for rank in found:
             self.assertTrue(rank.failures, self.story)
@@ -318,7 +318,7 @@ class Mismatched(Case):
 
 
 class Refused(Case):
-    """What cannot begin says why."""
+    """A job that cannot begin reports the reason."""
 
     def check_all(self, found, ranks, code, *words):
         self.assertEqual(len(found), ranks, self.story)

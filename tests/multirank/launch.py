@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a program on N ranks under Open MPI's mpirun. Usage: launch.py [--timeout SECONDS] [--hosts LIST [--by-node]] N PROGRAM [ARGUMENT...]
 
-Exit status: the program's; 77 (skipped) with the reason where there is no mpirun; 124 when the time is over, after
-everything that was started has ended. --hosts: on these, such as node1:4,node2:4, with the settings of this process; --by-node: ranks are
-assigned to the hosts in turn.
+Exit status: the program's; 77 (skipped), with the reason, if there is no mpirun; 124 on timeout, after all started processes have ended.
+--hosts: starts ranks on these hosts, such as node1:4,node2:4, and passes the settings of this process on; --by-node: assigns ranks to the
+hosts in turn.
 """
 import argparse
 import os
@@ -15,7 +15,7 @@ import sys
 
 
 def mpirun():
-    """The words that begin an mpirun command, or None."""
+    """The command prefix of mpirun, or None."""
     for name in ("mpirun.openmpi", "mpirun"):
         found = shutil.which(name)
         if not found:
@@ -27,20 +27,20 @@ def mpirun():
 
 
 def on_hosts(hosts, by_node=False):
-    """The words that have mpirun start ranks on these hosts, with their slots as in `node1:4,node2:4`, and pass settings on."""
+    """mpirun's options to start ranks on these hosts, with slots as in `node1:4,node2:4`, and to pass settings on."""
     names = [word for name in os.environ if name.startswith("CHORALE_") for word in ("-x", name)]
     return ["--host", hosts, *(["--map-by", "node"] if by_node else []), *names]
 
 
 def run(command, timeout, env=None):
-    """(exit status, output) of a launcher's command; at the end none of its processes is left. 124: out of time."""
+    """(exit status, output) of a launcher's command, after all its processes have ended. Status 124: timeout."""
     with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                           text=True, errors="replace", env=env, start_new_session=True) as process:
         try:
             output, _ = process.communicate(timeout=timeout)
             return process.returncode, output
         except subprocess.TimeoutExpired:
-            # mpirun ends its ranks when it is asked to; they are not in its process group.
+            # On SIGTERM mpirun ends its ranks, which are not in its process group.
             process.send_signal(signal.SIGTERM)
             try:
                 output, _ = process.communicate(timeout=10)

@@ -53,7 +53,7 @@ int main(int count, char** arguments) try {
   chorale::config settings = chorale::config::from_environment();
   settings.zero_copy_bytes = 4096;
   settings.registration_entries = 16;
-  // Some algorithms do not register what they move: which are used must not depend on how long calls take.
+  // Some algorithms do not register the memory that they move: the choice must not depend on measured times.
   settings.trials = chorale::trial_policy::all;
   communicator comm{settings};
   const auto seed = support::common_seed(comm);
@@ -69,7 +69,7 @@ int main(int count, char** arguments) try {
     // malloc and free, in sizes that are mapped and in sizes that are not.
     std::vector<std::uint64_t> heap(600 + plan() % 60'000);
     transfer(comm, heap, number);
-    // Part of an area, which is mapped anew between the calls.
+    // Part of an area that is remapped between the calls.
     const std::size_t first = plan() % (area / 4) / 8 * 8;
     const std::size_t bytes = 8192 + plan() % (area / 2) / 8 * 8;
     const words part{reinterpret_cast<std::uint64_t*>(at + first), bytes / 8};

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at traces of a program that says itself what it has called, and at what chorale-trace makes of given ones. Usage: trace_test.py TRACED"""
+"""Checks the traces of a program that prints the calls it makes, and the merging of made-up traces by chorale-trace. Usage: trace_test.py TRACED"""
 import collections
 import importlib.machinery
 import importlib.util
@@ -40,7 +40,7 @@ def merge(*words):
 
 
 def run(mode, ranks, where, **variables):
-    """(exit status, output, {rank: calls that it has made}) of the program under the launcher, or with ranks that are threads."""
+    """(exit status, output, {rank: its calls}) of the program, under the launcher or with threads as ranks."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment.update({"CHORALE_DEVICE": "soft0", "CHORALE_TRACE": str(where), "CHORALE_SAMPLING": "0", **variables})
     command = [TRACED, mode] if "-" in mode else [*LAUNCHER, "-n", str(ranks), TRACED, mode]
@@ -52,7 +52,7 @@ def run(mode, ranks, where, **variables):
 
 
 class Trace:
-    """The events of a trace, checked for what all have in common."""
+    """The events of a trace, after the checks that apply to every trace."""
 
     def __init__(self, path, test):
         text = path.read_text(encoding="utf-8")
@@ -68,7 +68,7 @@ class Trace:
                 test.assertGreaterEqual(event["dur"], 0)
 
     def calls(self):
-        """{rank: [(name, bytes), ...]} of all communicators, by begin; a nonblocking call as `iname`."""
+        """{rank: [(name, bytes), ...]} of all communicators, in order of begin; a nonblocking call is named `iname`."""
         found = collections.defaultdict(list)
         for event in self.events:
             if event.get("cat") == "call" or (event.get("cat") == "nonblocking" and event["name"] != "runs"):
@@ -76,7 +76,7 @@ class Trace:
         return {rank: [(name, size) for _, name, size, _ in sorted(all_of, key=lambda c: c[0])] for rank, all_of in found.items()}
 
     def check_nesting(self):
-        """Complete events of a row are apart, or one within the other; what runs of a nonblocking call is within that, up to its end."""
+        """Complete events of a row are disjoint or nested; the running part of a nonblocking call lies within it and ends with it."""
         rows = collections.defaultdict(list)
         for event in self.events:
             if event["ph"] == "X":
@@ -112,7 +112,7 @@ class Trace:
                 barriers[event["args"]["call"]].append((event["ts"], event["ts"] + event["dur"]))
         self.test.assertTrue(barriers)
         for all_of in barriers.values():
-            # Microseconds: each rank reads the counter of its processor by a scale of its own.
+            # In microseconds: each rank converts the counter of its own processor.
             self.test.assertLessEqual(max(begin for begin, _ in all_of), min(end for _, end in all_of) + 0.1)
 
 
@@ -126,7 +126,7 @@ class Traces(unittest.TestCase):
         return sorted(path.name for path in self.file.parent.iterdir())
 
     def merged(self):
-        """The trace that chorale-trace makes of what a job has left; nothing else stays."""
+        """The trace that chorale-trace makes of a job's parts; checks that no other file is left."""
         status, output = merge(self.file)
         self.assertEqual(status, 0, output)
         self.assertEqual(self.left(), ["run.json"], output)
@@ -138,7 +138,7 @@ class Traces(unittest.TestCase):
         parts = list(self.file.parent.glob("run.json.*.parts/*"))
         self.assertEqual(len(parts), 3 * ranks, output)
         for part in parts:
-            Trace(part, self).check_nesting()  # each by itself is a trace, too
+            Trace(part, self).check_nesting()  # each part is a trace by itself, too
         trace = self.merged()
         self.assertEqual(trace.calls(), made)
         self.assertEqual(len(made), ranks)
@@ -161,7 +161,7 @@ class Traces(unittest.TestCase):
     @unittest.skipUnless(LAUNCHER, "there is no mpirun")
     def test_calls(self):
         for ranks in (1, 3, 7):
-            # In place of the trace of the job before.
+            # Replaces the trace of the previous job.
             self.check_calls("calls", ranks)
 
     @unittest.skipUnless(LAUNCHER, "there is no mpirun")
@@ -186,7 +186,7 @@ class Traces(unittest.TestCase):
         for event in self.merged().events:
             if event.get("cat") == "call":
                 found[event["pid"]].append(event["args"]["call"])
-        # The launcher may have ended others before they had missed the killed one.
+        # The launcher may have ended the others before they noticed that a rank was killed.
         for rank in range(3):
             self.assertEqual(found[rank][:3], [1, 2, 3], output)
         self.assertEqual(found[2], [1, 2, 3])
@@ -223,7 +223,7 @@ class Traces(unittest.TestCase):
         status, output = merge(self.file, *folders)
         self.assertEqual(status, 1)
         self.assertIn("of several jobs", output)
-        # The later one; then the other.
+        # First the later job, then the other.
         status, output = merge(self.file)
         self.assertEqual(status, 0, output)
         self.assertIn("is of an earlier job", output)
@@ -265,12 +265,12 @@ class Traces(unittest.TestCase):
         of_world = [table for table in output.split("chorale: calls of rank ")[1:] if "communicator 'the \"world\"'" in table.splitlines()[0]]
         self.assertEqual(len(of_world), 1, output)
         total = next(line.split() for line in of_world[0].splitlines() if line.startswith("all "))
-        # The world's own calls, and the two that make the other communicators.
+        # The calls of the world itself, including the two that make the other communicators.
         self.assertEqual(int(total[1]), 9, of_world[0])
 
 
 def part(rank, host, *events):
-    """The text of a part of job 7 whose communicator, of group 9, has not ended."""
+    """The text of a part of job 7, of a communicator of group 9 that has not ended."""
     owner = {"name": "chorale_job", "ph": "M", "pid": rank, "tid": 0, "args": {
         "job": "7", "group": "9", "number": 1, "rank": rank, "host": host, "home": rank}}
     return "[\n" + ",\n".join(json.dumps(event) for event in (owner, *events))
@@ -304,7 +304,7 @@ class Clocks(unittest.TestCase):
                 self.assertLessEqual(abs(shift + wrong[host]), uncertainty + 1, f"seed {SEED}")
 
     def test_hosts_that_meet_through_another(self):
-        # Hosts 0 and 2 meet host 1 only; the clock of 1 is 1000 ahead, that of 2 is 500 behind.
+        # Hosts 0 and 2 share calls with host 1 only; the clock of host 1 is 1000 ahead, that of host 2 is 500 behind.
         shifts = merging().shifts_of({1: {0: (100, 110), 1: (1102, 1111)}, 2: {1: (1200, 1210), 2: (-298, -290)}}, [0, 1, 2, 3])
         self.assertEqual(sorted(shifts), [0, 1, 2])
         for host, wrong in (1, 1000), (2, -500):
@@ -313,7 +313,7 @@ class Clocks(unittest.TestCase):
 
 
 class Parts(unittest.TestCase):
-    """What is made of given parts."""
+    """Merging of made-up parts."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -335,7 +335,7 @@ class Parts(unittest.TestCase):
         events, output = self.events()
         self.assertIn("4 records of 2 parts, 2 of which were not closed; 0 records", output)
         self.assertIn("clock of host two: shifted by -50000000", output)
-        # The times of the second host are those of the first, to the 100 ns that the shorter call took.
+        # The clock of the second host is aligned with the first to within the 100 ns that the shorter call took.
         begins = {(e["pid"], e["args"]["call"]): e["ts"] for e in events}
         self.assertEqual(begins[0, 2], 9)
         self.assertAlmostEqual(begins[1, 2], 9, delta=0.101)
@@ -357,7 +357,7 @@ class Parts(unittest.TestCase):
                          [("wait for rank 1", "wait", 7), ("wait for rank 1", "wait", 1), ("barrier", "call", 7), ("wait for rank 1", "wait", None)])
 
     def test_what_a_killed_rank_leaves(self):
-        """What is not yet in the file is in its tail, wherever between the two the rank was killed."""
+        """What is not yet in the file is in its tail, wherever between the two writes the rank was killed."""
         first = part(0, "one", barrier(0, 1, 2, 1))
         second = ",\n" + json.dumps(barrier(0, 3, 4, 2))
         size = len(first)
@@ -381,7 +381,7 @@ class Parts(unittest.TestCase):
         for _ in range(8):
             damaged = bytearray(good.encode())
             for _ in range(4):
-                # Behind the first event, which says what job this is.
+                # After the first event, which identifies the job.
                 damaged[draw.randrange(good.index(",\n"), len(damaged))] = draw.randrange(256)
             (self.parts / "9.1.json").write_bytes(damaged)
             self.assertGreaterEqual(len(self.events()[0]), 1, f"seed {SEED}")

@@ -68,7 +68,7 @@ void start_children() {
     pid_t child = 0;
     require(posix_spawnp(&child, "true", nullptr, nullptr, arguments, environ) == 0, "posix_spawn");
     require(status_of(child) == 0, "the child of posix_spawn");
-    // Only these two are allowed between vfork() and the end of the child.
+    // Only exec and _exit are allowed between vfork() and the end of the child.
     child = vfork();
     if (child == 0) {
       if (i % 2 == 0) execvp("true", arguments);

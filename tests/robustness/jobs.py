@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Jobs on soft0 beside other jobs and users, in surroundings that are not kind, and with many ranks.
+"""Jobs on soft0 beside other jobs and users, in hostile surroundings, and with many ranks.
 
-Usage: jobs.py RANKS UNDER_FILTER [CLASS...], the programs of ranks.cpp and under_filter.cpp. Where there is no launcher
-it skips (77). CHORALE_TEST_RANKS: ranks of the class Many (default 64; tools/soak many takes 256).
+Usage: jobs.py RANKS UNDER_FILTER [CLASS...], the programs of ranks.cpp and under_filter.cpp. Skipped (77) if there is no
+launcher. CHORALE_TEST_RANKS: ranks of the class Many (default 64; tools/soak many takes 256).
 """
 import os
 import pathlib
@@ -22,7 +22,7 @@ NOBODY = 65534
 
 
 def numbers(output):
-    """The line of rank 0 as a dictionary; None if it did not come."""
+    """The line of rank 0 as a dictionary; None if there is none."""
     for line in output.splitlines():
         if line.startswith("ranks="):
             return dict(field.split("=") for field in line.split())
@@ -30,20 +30,20 @@ def numbers(output):
 
 
 def as_nobody(command):
-    """The command as the user nobody."""
+    """The command, run as the user nobody."""
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env", "HOME=/tmp", *command]
 
 
 def in_mount_namespace(script, command):
-    """The command after a shell script in a mount name space of its own."""
+    """The command, run after a shell script in a separate mount namespace."""
     return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh", *command]
 
 
 class Case(unittest.TestCase):
-    """Runs jobs and looks at what rank 0 says."""
+    """Runs jobs and checks the output of rank 0."""
 
     def environment(self, **more):
-        """Of a job on soft0 that gives up in good time."""
+        """The environment of a job on soft0, with a deadline within the time limit."""
         variables = {name: value for name, value in os.environ.items()
                      if not name.startswith(("CHORALE_", "OMPI_", "PMIX_"))}
         return dict(variables, CHORALE_DEVICE="soft0", CHORALE_DEADLINE_MS="60000", TMPDIR="/tmp", **more)
@@ -53,7 +53,7 @@ class Case(unittest.TestCase):
         return [*launch.mpirun(), "-n", str(ranks), *(words or (RANKS, "calm"))]
 
     def run_job(self, command, **environment):
-        """Numbers of a job that has to go well."""
+        """The numbers that rank 0 of a job prints; the job must succeed."""
         status, output = launch.run(command, LIMIT, self.environment(**environment))
         found = numbers(output)
         self.assertEqual(status, 0, output)
@@ -61,7 +61,7 @@ class Case(unittest.TestCase):
         return found
 
     def run_together(self, *commands, **environment):
-        """Numbers of jobs that run at once and have to go well."""
+        """The same for jobs that run concurrently."""
         jobs = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                  text=True, env=self.environment(**environment)) for command in commands]
         found = []
@@ -73,7 +73,7 @@ class Case(unittest.TestCase):
         return found
 
     def need_root(self):
-        """Skips where this user cannot become another."""
+        """Skips the test unless this user can become another one."""
         if os.geteuid() != 0 or shutil.which("setpriv") is None:
             self.skipTest("needs root and setpriv to become the user nobody")
         readable = subprocess.run(as_nobody(["test", "-x", RANKS]), check=False)
@@ -81,14 +81,14 @@ class Case(unittest.TestCase):
             self.skipTest(f"the user nobody cannot read {RANKS}")
 
     def need_mount_namespaces(self):
-        """Skips where there are none."""
+        """Skips the test if mount namespaces are not available."""
         tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
         if tried.returncode != 0:
             self.skipTest("unshare -m is not permitted here: " + tried.stderr.strip())
 
 
 class Forks(Case):
-    """Ranks whose children end in all ways."""
+    """Ranks whose children end in all possible ways."""
 
     def test_children_of_ranks(self):
         self.assertEqual(self.run_job(self.job(3, RANKS, "fork"))["ranks"], "3")
@@ -105,7 +105,7 @@ class Edges(Case):
     """Ranks that do something unusual to their own process, or in unusual surroundings."""
 
     def run_edge(self, command, **environment):
-        """What the ranks of a job say, by name. The launcher's own status is not looked at: some ranks end early."""
+        """The outcome of each rank of a job, by name. Ignores the launcher's exit status, since some ranks end early."""
         _, output = launch.run(command, LIMIT, self.environment(CHORALE_SILENCE_MS="60000", **environment))
         if "skipped: " in output:
             self.skipTest(output)
@@ -193,7 +193,7 @@ class Edges(Case):
             os.chmod(program, 0o711)
             library = str(pathlib.Path(RANKS).resolve().parents[2] / "lib")
             words = ["env", f"LD_LIBRARY_PATH={library}"]
-            # One of them suffices.
+            # It suffices that one of the two ranks is protected.
             said = self.run_edge(as_nobody([*self.job(1, *words, program, "edge", "calm"), ":", "-n", "1", *words, RANKS,
                                             "edge", "calm"]))
         for rank in said:
@@ -213,10 +213,10 @@ class Edges(Case):
 
 
 class Lifetimes(Case):
-    """Where processes begin and end."""
+    """Calls at the beginning and the end of processes."""
 
     def run_mode(self, ranks, *words):
-        """A job of a mode that has to go well on all ranks; standard streams may be closed."""
+        """Runs a job in a mode that must succeed on all ranks; standard streams may be closed."""
         status, output = launch.run(self.job(ranks, *words), LIMIT, self.environment())
         self.assertEqual(status, 0, output)
         return output
@@ -267,10 +267,10 @@ class Neighbours(Case):
 
 
 class Containers(Case):
-    """Name spaces that are shared in part."""
+    """Containers that share some of their namespaces."""
 
     def start_many(self, *unshare):
-        """Starts programs in containers of their own, at once: their processes have the same numbers."""
+        """Starts programs simultaneously, each in its own container: their processes have the same PIDs."""
         tried = subprocess.run(["unshare", *unshare, "true"], capture_output=True, text=True, check=False)
         if tried.returncode != 0:
             self.skipTest(f"unshare {' '.join(unshare)} is not permitted here: {tried.stderr.strip()}")
@@ -290,7 +290,7 @@ class Containers(Case):
 
 
 class Surroundings(Case):
-    """Containers and their like."""
+    """Containers and similar environments."""
 
     def test_small_and_full_dev_shm(self):
         self.need_mount_namespaces()
@@ -313,7 +313,7 @@ class Surroundings(Case):
     def test_no_proc(self):
         self.need_mount_namespaces()
         command = in_mount_namespace("mount -t tmpfs tmpfs /proc", [RANKS, "calm"])
-        # Without /proc the loader does not know where the program lies.
+        # Without /proc the loader cannot locate the library relative to the program.
         library = str(pathlib.Path(RANKS).resolve().parents[2] / "lib")
         status, output = launch.run(command, LIMIT, self.environment(LD_LIBRARY_PATH=library))
         self.assertEqual(status, 1, output)
@@ -321,7 +321,7 @@ class Surroundings(Case):
 
 
 class Many(Case):
-    """More ranks than anybody has cores."""
+    """More ranks than any machine has cores."""
 
     def test_many(self):
         ranks = int(os.environ.get("CHORALE_TEST_RANKS", "64"))

@@ -82,7 +82,7 @@ TEMPLATE_TEST_CASE("A rank that lacks something tells the others", "[robustness]
   using comm = chorale::communicator<TestType>;
   for (int i = 0; i < 2; ++i)
     (void)try_once<comm>(shortage::call::bind, 1'000'000);  // makes objects that are kept
-  // Allocations are many; CHORALE_TEST_EVERY=1 has each of them fail.
+  // There are many allocations: only with CHORALE_TEST_EVERY=1 does each of them fail.
   const bool every = std::getenv("CHORALE_TEST_EVERY") != nullptr;
   const long limit =
       std::getenv("CHORALE_TEST_STRICT") != nullptr ? 2'000 : misuse::settings().deadline.count() / 2;
@@ -125,7 +125,7 @@ namespace {
 
 /// The outcome of one rank's part, and of its parent afterwards.
 struct parted {
-  bool made = false;   ///< `take` gave it
+  bool made = false;   ///< `take` returned it
   bool works = false;  ///< and it went through a barrier
   bool no_error = false;
   bool sound = false;  ///< the parent still works
@@ -140,7 +140,7 @@ bool part_once(shortage::call what, long nth, parted (&all)[ranks]) {
     const auto note = [&](const char* text) { std::snprintf(mine.text, sizeof mine.text, "%s", text); };
     Comm parent{group, misuse::settings()};
     parent.barrier();
-    // Otherwise the following could make a rank fail that is still in that barrier.
+    // Without this exchange, the following could make a rank fail that is still in that barrier.
     static_cast<void>(group.exchange({}, std::chrono::milliseconds{0}));
     try {
       std::optional<Comm> made;

@@ -88,7 +88,7 @@ bool end_copies(way how, const std::string& which) {
   chorale::window<int, comm_type> window{comm, 100};
   window.put(comm.rank(), 0, 5);
   window.fence();
-  // The call cannot complete before all ranks have begun it, which they do when all have forked.
+  // All ranks begin the call after all have forked, so that it cannot complete before.
   auto request = comm.rank() == 0 ? part->iallreduce(data, sums, chorale::sum) : chorale::request{};
   std::optional<held_lock<comm_type>> service{comm};
   std::fflush(nullptr);

@@ -110,7 +110,7 @@ TEST_CASE("The error of a device that cannot be opened has the remedy", "[robust
     limit(RLIMIT_AS, 900U << 20);
     expect_refusal("ulimit -v");
   });
-  // Less than a thread's stack, which is larger than any cached from threads of other tests.
+  // Too little for a thread's stack, which is larger than any cached stack of earlier threads.
   refused([](wire&) {
     pthread_attr_t large;
     expect(pthread_attr_init(&large) == 0 && pthread_attr_setstacksize(&large, 64U << 20) == 0 &&

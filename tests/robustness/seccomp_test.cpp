@@ -171,7 +171,7 @@ TEST_CASE("Queues begin empty where the kernel accepts advice about memory and d
       [](wire& line) {
         expect(forbid({SYS_madvise}, 0) == 0, "filter");
         const node stays;
-        // The later ones fill less of the memory that the first has left.
+        // The later nodes use less memory, and reuse what the first one has left.
         for (const int requests : {250, 100, 100}) {
           node n;
           ibv_qp* qp = make_qp(n, IBV_QPT_RC);

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What another user of the host can do about the files of a job, and about its start: nothing.
+"""Another user of the host can do no harm through the files of a job, or at its start.
 
-Usage: files_test.py VICTIM CHORALE_BENCH|none, the program of victim.cpp and tools that may not be built. Skips (77) where
-there is no launcher, or where this user cannot become two others.
+Usage: files_test.py VICTIM CHORALE_BENCH|none, the program of victim.cpp and a tool that may not be built. Skipped (77) if
+there is no launcher, or if this user cannot become two others.
 """
 import fcntl
 import json
@@ -35,7 +35,7 @@ def locked(path, mode):
 
 
 def fnv1a(text):
-    """As include/chorale/core/fnv.hpp."""
+    """The hash of include/chorale/core/fnv.hpp."""
     value = 0xcbf29ce484222325
     for byte in text.encode():
         value = (value ^ byte) * 0x100000001b3 % 2**64
@@ -43,7 +43,7 @@ def fnv1a(text):
 
 
 class Job:
-    """The victim's program, held at the place where it waits for the test."""
+    """The victim's program, stopped at the point where it waits for the test."""
 
     def __init__(self, mode, ranks=2, **variables):
         environment = {name: value for name, value in os.environ.items() if not name.startswith(("CHORALE_", "OMPI_", "PMIX_"))}
@@ -57,7 +57,7 @@ class Job:
             self.before += line
 
     def go_on(self):
-        """(exit status, all that it has said)."""
+        """(exit status, all output) of the job."""
         try:
             output, _ = self.process.communicate("\n", timeout=LIMIT)
         except subprocess.TimeoutExpired:
@@ -68,7 +68,7 @@ class Job:
 
 
 class Case(unittest.TestCase):
-    """A folder in which all can write, and a file of the victim's outside of it."""
+    """A world-writable folder, and a file of the victim outside it."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -76,7 +76,7 @@ class Case(unittest.TestCase):
         os.chmod(folder.name, 0o755)
         self.shared = pathlib.Path(folder.name) / "shared"
         self.own = pathlib.Path(folder.name) / "own"
-        # Without the sticky bit, so that no setting of the kernel (fs.protected_symlinks) does the work.
+        # Without the sticky bit, since fs.protected_symlinks would otherwise do the work.
         self.shared.mkdir()
         self.shared.chmod(0o777)
         self.own.mkdir()
@@ -93,14 +93,14 @@ class Case(unittest.TestCase):
         return Job(mode, **variables).go_on()
 
     def run_tool(self, *words):
-        """(exit status, output) of a tool, as the victim."""
+        """(exit status, output) of a tool run by the victim."""
         if words[0] == "none":
             self.skipTest("the tools are not built")
         return launch.run(as_user(SELF, ["env", "CHORALE_DEVICE=soft0", *map(str, words)]), LIMIT)
 
 
 class Names(Case):
-    """Names that lead elsewhere."""
+    """File names that lead elsewhere."""
 
     def test_links_of_others_are_not_followed(self):
         link = self.shared / "result"
@@ -126,7 +126,7 @@ class Names(Case):
         self.check_precious()
 
     def test_links_in_folders_of_others(self):
-        """Where another user has made the folder, its links are no better; where root has, they are the site's."""
+        """Links in a folder that another user has made are refused; those in a folder that root has set up are followed."""
         def make():
             os.mkdir(self.shared / "run", 0o755)
             os.symlink(self.precious, self.shared / "run/calls.csv")
@@ -145,7 +145,7 @@ class Names(Case):
             self.assertIn("barrier", (self.own / "calls.csv").read_text(encoding="utf-8"))
 
     def test_further_names_of_files(self):
-        """Where the kernel lets anybody make them (fs.protected_hardlinks), another user could have this one's file written."""
+        """If the kernel permits hard links to others' files (fs.protected_hardlinks), another user could have this file overwritten."""
         os.link(self.precious, self.shared / "result")
         for variable in "CHORALE_TRACE", "CHORALE_STATISTICS":
             status, output = self.run_victim(**{variable: str(self.shared / "result")})
@@ -161,7 +161,7 @@ class Names(Case):
         self.assertIn("barrier", (self.own / "calls.csv").read_text(encoding="utf-8"))
 
     def test_files_and_pipes_of_others(self):
-        """They would read what is written, or have the job wait."""
+        """Their owner could read what is written, or make the job wait."""
         def make():
             os.umask(0)
             os.mkfifo(self.shared / "pipe", 0o666)
@@ -177,7 +177,7 @@ class Names(Case):
 
 
 class Traces(Case):
-    """The folder in which ranks write their traces, and what makes one of them."""
+    """The folder to which ranks write their traces, and the tool that merges them."""
 
     def parts(self):
         found = list(self.shared.glob("trace.json.*.parts"))
@@ -196,7 +196,7 @@ class Traces(Case):
         self.assertEqual(os.listdir(self.shared), ["trace.json"])
 
     def replaced(self, mode):
-        """What a job says whose folder another user has replaced by one whose files lead to the victim's."""
+        """The outcome of a job whose folder another user has replaced by one with links to the victim's file."""
         job = Job(mode, CHORALE_TRACE=str(self.shared / "trace.json"))
         parts = self.parts()
         links = os.listdir(parts)
@@ -256,7 +256,7 @@ class Traces(Case):
             self.assertIn("is no regular file", output)
 
     def test_what_chorale_trace_does_not_write(self):
-        """It writes through no link of another user, also in a folder on the way, and replaces no file of theirs."""
+        """It writes through no link of another user, even in a parent folder, and replaces no file of another user."""
         own = self.own.parent / "parts"
         own.mkdir(0o700)
         (own / "9.0.json").write_text('[\n{"name":"chorale_job","args":{"job":"7","group":"9","number":1,"host":"one","home":0}}', encoding="utf-8")
@@ -279,7 +279,7 @@ class Traces(Case):
 
 
 class Memory(Case):
-    """Memory that processes of one user share."""
+    """Memory that the processes of one user share."""
 
     def test_all_of_it_is_private_and_sealed(self):
         job = Job("once")
@@ -300,7 +300,7 @@ class Memory(Case):
 
 
 class Starting(Case):
-    """What a process needs to open soft0."""
+    """What a process needs in order to open soft0."""
 
     def setUp(self):
         super().setUp()
@@ -311,7 +311,7 @@ class Starting(Case):
         self.addCleanup(lambda: self.beside.unlink(missing_ok=True))
 
     def test_the_start_up_lock_is_not_for_others(self):
-        """Neither its name, nor that of its file where users have no folder of their own: ranks have the launcher's."""
+        """Another user has taken the names of the lock and of its file in /tmp: ranks use those of the launcher."""
         def take():
             name = socket.socket(socket.AF_UNIX)
             name.bind(f"\0{self.prefix}/lock")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two ordinary users, who do not trust each other: for tests that root runs."""
+"""Two ordinary users who do not trust each other, for tests that run as root."""
 import os
 import pathlib
 import shutil
@@ -23,13 +23,13 @@ def lacking(*programs):
 
 
 def as_user(uid, command):
-    """The command as that user, with no other groups."""
+    """The command run as that user, with no supplementary groups."""
     return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all", "env", "HOME=/tmp", *command]
 
 
 class Attack:
-    """What the other user does: a function, called in a process of that user, which stays until the test has seen what it wanted to see. What the
-    function returns is kept open until then."""
+    """A function of the other user, called in a process of that user, which lives until the end of the `with` block, as does
+    what the function returns."""
 
     def __init__(self, act):
         self.act = act

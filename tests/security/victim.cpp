@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A job that says when another user may do something, and then goes on.
+// A job that reports when another user may act, and then continues.
 #include <cstdio>
 #include <exception>
 #include <string_view>
@@ -25,8 +25,8 @@ void wait_for_test(chorale::communicator<>& comm) {
 
 }  // namespace
 
-/// `victim once` makes one communicator, `victim twice` another one after the test has spoken; `victim alone`
-/// opens soft0 without a launcher.
+/// `victim once` makes one communicator; `victim twice` makes another one when the test has sent its line;
+/// `victim alone` opens soft0 without a launcher.
 int main(int argc, char** argv) {
   try {
     if (argc > 1 && std::string_view{argv[1]} == "alone")

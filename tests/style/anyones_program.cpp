@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What anyones_program.py compiles after macros that other headers define: every call with elements,
-// operators, algorithms and ranges of a namespace that has functions of the names of the library. It need
-// not run.
+// Compiled by anyones_program.py after macros that other headers define: every call with elements, operators,
+// algorithms and ranges from a namespace whose functions have the names of the library's. Never run.
 #include <chorale/bench.hpp>
 #include <chorale/chorale.hpp>
 #include <chorale/plan.hpp>
@@ -29,7 +28,8 @@ struct point {
 struct plus {
   point operator()(const point& left, const point& right) const { return {left.x + right.x}; }
 };
-/// An algorithm of the program's own, whose namespace comes with every type that it is part of.
+/// The program's own algorithm, whose namespace is associated with every type that it is a template argument
+/// of.
 struct to_all {
   static constexpr auto implements = chorale::operation::allreduce;
   template <class Net>
@@ -40,7 +40,7 @@ struct to_all {
     return chorale::allreduce::rank_by_rank::run(net, now, data, op);
   }
 };
-/// The ranks of the program's own launcher.
+/// A group of ranks from the program's own launcher.
 struct group {
   [[nodiscard]] int rank() const { return 0; }
   [[nodiscard]] int size() const { return 1; }

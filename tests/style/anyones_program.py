@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that installed headers can be part of any program: whatever macros and functions it has, in libstdc++'s debug mode too.
+"""Checks that programs with any macros and functions can include the installed headers, also in libstdc++'s debug mode.
 
-Usage: anyones_program.py ROOT BUILD. Compiles anyones_program.cpp, which makes every call with types of its own, after macros
-of one letter and those of <complex.h>, X11, termios and others. Then clang, where it is installed, says which calls in
-headers find functions by argument-dependent lookup: qualified ones do not. Prints what is wrong; exit status 1 if anything is.
+Usage: anyones_program.py ROOT BUILD. Compiles anyones_program.cpp, which makes every call with its own types, after defining macros
+of one letter and those of <complex.h>, X11, termios and others. Then lists, by clang if installed, the calls in headers that find
+functions by argument-dependent lookup, which qualified calls do not. Prints the errors; exit status 1 if there are any.
 """
 import pathlib
 import re
@@ -18,7 +18,7 @@ from project_compiler import compile_command  # noqa: E402
 from tree import includes  # noqa: E402
 
 PROGRAM = pathlib.Path(__file__).resolve().with_suffix(".cpp")
-# With the GNU dialect <complex.h> defines I; debug mode has other containers.
+# In the GNU dialect, <complex.h> defines I; debug mode replaces the containers.
 ANYONES = ["-std=gnu++20", "-D_GLIBCXX_DEBUG"]
 MACROS = [*string.ascii_uppercase, "_", "_B", "_C", "_L", "_N", "_P", "_S", "_U", "_X", "B0", "B50", "Always", "Bool", "Complex",
           "Convex", "Display", "Expose", "False", "Font", "None", "Opposite", "Screen", "Status", "Success", "True", "Unsorted",
@@ -32,7 +32,7 @@ def installed(include):
 
 
 def names_of_others(include):
-    """The text that comes before the program: what headers include of others, who have such names too, and the macros."""
+    """The text before the program: includes of other libraries' headers, which may use the same names, and then the macros."""
     names = installed(include)
     others = {name for header in names for _, name, _ in includes(include / header)} - set(names)
     return "".join([f"#if __has_include(<{name}>)\n#include <{name}>\n#endif\n" for name in ("complex.h", *sorted(others))] +
@@ -40,7 +40,7 @@ def names_of_others(include):
 
 
 def complaint(include, command, folder, program):
-    """What the compiler says of the program after the names of others; empty if nothing."""
+    """The compiler's errors for the program after these names; empty if there are none."""
     text = names_of_others(include) + program
     done = subprocess.run([*command, *ANYONES, "-Werror", "-fsyntax-only", "-x", "c++", "-"], cwd=folder, input=text, text=True,
                           capture_output=True, check=False)
@@ -48,12 +48,12 @@ def complaint(include, command, folder, program):
 
 
 def unqualified(include, dump):
-    """Each call in headers below `include` that may find a program's function, from the lines of clang's syntax tree."""
+    """Calls in headers below `include` that may find a program's function, from the lines of clang's syntax tree."""
     file, line = "", 0
     found = {}
     for text in dump:
         begin = None
-        # Places come before types, which are quoted, and leave out what is as in the one before.
+        # Locations come before the quoted types, and omit the parts that equal those of the previous location.
         for place in PLACE.finditer(text.partition("'")[0]):
             file, line = place[1] or file, int(place[2] or place[3] or line)
             begin = begin or (file, line)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that docs/architecture.svg, the picture of the rooms, is that of the includes; draws it anew with --draw.
+"""Checks that docs/architecture.svg, the picture of the rooms, agrees with the includes; redraws it with --draw.
 
-Usage: architecture.py ROOT [--draw]. Rooms are those of rooms.py; an arrow says that files of one include files of the other. An arrow is left
-out where others lead there already. Rooms must not include each other in a circle, and docs/architecture.md has to name each. Drawing needs
-graphviz (dot); checking does not, and does not depend on its version: it reads rooms and arrows from the titles in the picture.
+Usage: architecture.py ROOT [--draw]. rooms.py defines the rooms; an arrow means that files of one room include files of the other. Arrows
+that other paths imply are omitted. Rooms must not include each other in a cycle, and docs/architecture.md must name each. Drawing needs
+graphviz (dot). Checking does not, and is independent of its version: it reads rooms and arrows from the titles in the picture.
 """
 import html
 import pathlib
@@ -23,7 +23,7 @@ FAMILY = {"topology": "algorithm", "model": "algorithm", "soft": "verbs", "prelo
 
 
 def includes_of_rooms(root):
-    """{room: rooms whose files its files include}, for each room that has files."""
+    """{room: other rooms that its files include}, for each room that has files."""
     found = {}
     for file in library(root):
         own = room_of(file)
@@ -34,7 +34,7 @@ def includes_of_rooms(root):
 
 
 def beyond(graph, start):
-    """What is reached from a room, by one arrow or more."""
+    """The rooms that can be reached from a room by one or more arrows."""
     seen = set()
     left = list(graph.get(start, ()))
     while left:
@@ -46,12 +46,12 @@ def beyond(graph, start):
 
 
 def circles(graph):
-    """The rooms that reach themselves."""
+    """The rooms that can reach themselves."""
     return sorted(room for room in graph if room in beyond(graph, room))
 
 
 def arrows(graph):
-    """(from, to) of each arrow that no other path makes superfluous; the graph has no circles."""
+    """(from, to) of each arrow that no other path implies; the graph must have no cycles."""
     return {(own, to) for own, targets in graph.items() for to in targets
             if not any(to in beyond(graph, via) for via in targets - {to})}
 
@@ -61,7 +61,7 @@ def described(room):
 
 
 def dot(graph):
-    """The picture in graphviz's language, so narrow that its words can be read on a telephone; what a room is for is shown where one points at it."""
+    """The graph in graphviz's language, narrow enough to be readable on a phone; tooltips explain the rooms."""
     lines = ["digraph rooms {", "  graph [rankdir=TB, nodesep=0.1, ranksep=0.3, margin=0]",
              '  node [shape=box, style="filled,rounded", fontname="Helvetica", fontsize=14, margin="0.07,0.05", height=0.3, width=0.5]',
              '  edge [color="#666666", arrowsize=0.7]']
@@ -81,7 +81,7 @@ def drawn(text):
 
 
 def offences(root):
-    """What the picture and the page say and the includes do not, and the other way, as lines of text."""
+    """Differences between the includes and the picture or the page, as lines of text."""
     graph = includes_of_rooms(root)
     found = [f"{room}: includes itself through other rooms" for room in circles(graph)]
     if found:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each section and figure cited of the five papers exists there: "P2 sections 3.1 and 4.1.2", "P4 §5.2".
+"""Checks that the sections and figures cited from the five papers exist: "P2 sections 3.1 and 4.1.2", "P4 §5.2".
 
-Usage: citations.py ROOT. docs/papers.md says what P1 to P5 are.
+Usage: citations.py ROOT. docs/papers.md defines P1 to P5.
 """
 import pathlib
 import re
@@ -15,7 +15,7 @@ SECTIONS = {
     "P1": "1 2 2.1 2.1.1 2.1.2 2.1.3 2.2 3 3.1 3.2 3.3 4 4.1 4.2 4.3 5 5.1 5.2 5.3 5.4 6 7 8",
     "P2": "1 2 3 3.1 3.2 3.3 4 4.1 4.1.1 4.1.2 4.1.3 4.1.4 4.2 4.2.1 4.2.2 4.2.3 4.2.4 5 5.1 5.2 "
           "6 6.1 6.1.1 6.1.2 6.2 6.2.1 6.2.2 7",
-    "P3": "",  # the thesis: figures are known, not their sections
+    "P3": "",  # the thesis: only its figures are known, not its sections
     "P4": "1 2 2.1 2.2 2.3 3 3.1 3.2 3.3 3.4 4 4.1 4.2 4.3 5 5.1 5.2 5.3 6 7",
     "P5": "1 2 3 3.1 3.2 3.3 4 4.1 4.2 4.3 5 5.1 5.1.1 5.1.2 5.1.3 6 7 8",
 }
@@ -30,12 +30,12 @@ NUMBER = r"\d+(?:\.\d+)*"
 # "section 4.2", "sections 2.3, 4.1 and 4.2", "§2, §4"; a figure may have a part: "figure 6(c)".
 PLACES = rf"(sections?|figures?|§§?)\s*((?:§?{NUMBER}(?:\s?\([a-d]\))?(?:,\s+(?:and\s+)?|\s+and\s+|\s+to\s+)?)+)"
 CITATION = re.compile(rf"\b(P[1-5]),?\s+(?=section|figure|§)((?:{PLACES}(?:[,;]?\s*(?:and\s+)?))+)", re.IGNORECASE)
-# What a comment's line begins with.
+# The beginning of a comment line.
 MARGIN = re.compile(r"^\s*(?:///?|#+|\*)?\s?")
 
 
 def running_text(lines):
-    """The lines without their margins as one text, and the number of the line that each character is of."""
+    """The lines without their margins, joined into one text, and the line number of each character."""
     text, numbers = "", []
     for number, line in enumerate(lines, 1):
         line = MARGIN.sub("", line) + " "
@@ -55,17 +55,17 @@ def citations(lines):
 
 
 def cited(root):
-    """The files that are looked through, relative to root."""
+    """The files to check, relative to root."""
     yield from texts(root)
     yield from (path.relative_to(root) for path in sorted([*root.glob("*.md"), *(root / "docs").rglob("*.md")]))
 
 
 def offences(root):
-    """Every citation of what a paper has not, as lines of text."""
+    """Every citation of a section or figure that does not exist, as lines of text."""
     found = []
     for file in cited(root):
         if file == pathlib.PurePath("tests/style/self_test.py"):
-            continue  # holds bad citations on purpose
+            continue  # contains wrong citations on purpose
         lines = (root / file).read_text(encoding="utf-8", errors="replace").splitlines()
         for line, paper, what, number in citations(lines):
             if number not in (FIGURES if what == "figure" else SECTIONS)[paper].split():

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Checks that no class of transport has more than 15 data members. Usage: classes.py ROOT
 
-A class that needs more is several classes. The sources are read without a compiler, as clang-format leaves them: of the statements in a class's
-body, what is neither a function nor a type, an alias, a static or a friend is a data member. Prints each class with too many; exit status 1 if
-there is one.
+A class that needs more should be split. The sources are parsed without a compiler, in the layout of clang-format: in the body of a class, every
+statement is a data member unless it is a function, a type, an alias, a static member or a friend. Prints each class with too many; exit
+status 1 if there is one.
 """
 import re
 
@@ -15,17 +15,17 @@ FOLDERS = ("include/chorale/transport", "lib/transport")
 BLANKED = re.compile(r'//[^\n]*|/\*.*?\*/|"(?:[^"\\\n]|\\.)*"|(?<![0-9a-fA-FxX])\'(?:[^\'\\\n]|\\.)+\'|^[ \t]*#(?:[^\n]*\\\n)*[^\n]*', re.S | re.M)
 HEAD = re.compile(r"(?:^|[\s;{}>:])(?:class|struct|union)\s+(?:\[\[[^\]]*\]\]\s*|alignas\([^)]*\)\s*)*(\w+(?:::\w+)*)(?:<[^<>;{}]*>)?(?:\s+final)?\s*(?::(?!:)[^;{}()=]*)?$")
 NO_DATA = re.compile(r"(using|typedef|friend|static|inline static|template|enum|static_assert|class|struct|union|requires|consteval|extern)\b|$")
-# What stands for all that is between a pair of brackets.
+# Placeholders for the text within a pair of brackets.
 BRACES, ROUND = "\x01", "\x02"
 
 
 def blank(text):
-    """The text without comments, strings, characters and the preprocessor's lines; as long, so that places stay."""
+    """The text with comments, strings, characters and preprocessor lines replaced by blanks, so that positions do not change."""
     return BLANKED.sub(lambda found: re.sub(r"[^\n]", " ", found.group()), text)
 
 
 def closing(text, start):
-    """The place of the bracket that closes the one at `start`."""
+    """The position of the bracket that closes the one at `start`."""
     depth = 0
     for place in range(start, len(text)):
         if text[place] in "{([":
@@ -38,27 +38,27 @@ def closing(text, start):
 
 
 def settled(pattern, put, text):
-    """The text with what `pattern` finds replaced, until it finds nothing."""
+    """Replaces the matches of `pattern` until there are none."""
     while re.search(pattern, text):
         text = re.sub(pattern, put, text)
     return text
 
 
 def statements(body):
-    """The statements of a class's body, with BRACES and ROUND for what is in brackets, less access specifiers, attributes, bounds and template arguments."""
+    """The statements of a class body without access specifiers, attributes, bounds and template arguments; BRACES and ROUND replace bracketed text."""
     flat = settled(r"\([^(){}]*\)|\{[^(){}]*\}", lambda found: ROUND if found.group()[0] == "(" else BRACES, body)
     flat = re.sub(rf"\[+[^\[\]]*\]+|\b(public|protected|private)\s*:(?!:)|\b(alignas|decltype|noexcept)\s*{ROUND}", " ", flat)
     flat = settled(r"<[^<>;]*>", " ", re.sub(rf"->|\boperator\s*[^\s\w{ROUND}]+", " operator ", flat))
-    # Behind the braces of one member in a constructor's list come other members, and the body; behind those of data what ends it.
+    # The braces of a member initializer may be followed by other members or the body; those of a data member by its end.
     return [one.strip() for one in re.split(rf";|(?<={BRACES})(?=\s*[\w~])", flat)]
 
 
 def members(body):
-    """How many data members a class has whose body this is (what stands between its braces)."""
+    """The number of data members of a class with this body (the text between its braces)."""
     total = 0
     for statement in statements(body):
         declared = re.split(rf"[={BRACES}]", statement)[0]
-        # `int (*function)(int)` is data.
+        # `int (*function)(int)` is a data member.
         is_function = re.search(r"\boperator\b", declared) or ROUND in declared.replace(2 * ROUND, "")
         if not NO_DATA.match(statement) and not is_function:
             total += statement.count(",") + 1

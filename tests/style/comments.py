@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that comments fit their lines, and are not broken in the middle of a sentence well before a line is full, as a careless reflow leaves them.
+"""Checks that comments fit their lines, and do not break a sentence well before a line is full, as a careless reflow does.
 
 Usage: comments.py ROOT. Prints each such line as `file:line: what`; exit status 1 if there is one.
 """
@@ -11,15 +11,15 @@ from tree import run, sources
 
 FOLDERS = ("include", "lib", "examples", "tools", "tests")
 LONGEST = 110
-# Who breaks a little earlier to keep words together may.
+# Lines may end somewhat earlier, to keep words together.
 SPARE = 8
 COMMENT = re.compile(r"^\s*(//[/!]?)\s?(.*)$")
-# What begins a line for a reason: an item of a list, a row of a table or a figure, a tag.
+# Text that begins a new line for a reason: a list item, a row of a table or a figure, a tag.
 BEGINS = re.compile(r"[-*|@`\[({<]|\d+[.)]|\w+:")
 
 
 def offences(root):
-    """Every line of a comment that ends too early, as lines of text."""
+    """Comment lines that end too early or are too long, as lines of text."""
     found = []
     for file in sources(root, *FOLDERS):
         lines = (root / file).read_text(encoding="utf-8").splitlines()
@@ -32,7 +32,8 @@ def offences(root):
             words = there.group(2).split()
             if not words or not here.group(2).strip() or BEGINS.match(there.group(2)) or here.group(2).rstrip()[-1] in ".:;!?,\\":
                 continue
-            # An indented line is a figure or a table, or goes on with an item: then no word or two stand before it alone.
+            # An indented line is a figure or a table, or continues a list item; then the line before is not just a word
+            # or two.
             if there.group(2).startswith("  ") and len(here.group(2).split()) > 2:
                 continue
             if len(line.rstrip()) + 1 + len(words[0]) + SPARE <= LONGEST:

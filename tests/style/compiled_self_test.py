@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The style checks that compile must see what they are there for. Usage: compiled_self_test.py BUILD, whose compiler they take."""
+"""The style checks that compile must detect violations. Usage: compiled_self_test.py BUILD, whose compiler they use."""
 import pathlib
 import shutil
 import sys
@@ -16,7 +16,7 @@ import project_compiler  # noqa: E402
 
 
 class Headers(Tree):
-    """A header that needs another one first, one without a guard, one with a warning."""
+    """A header that needs another one first, one without a guard, and one with a warning."""
 
     def test_rules(self):
         self.write("include/good.hpp", "#pragma once\n#include <string>\ninline std::string s() { return {}; }\n")
@@ -29,7 +29,7 @@ class Headers(Tree):
         self.assertEqual([header for header, _ in failed], ["needs.hpp", "twice.hpp", "warns.hpp"])
 
     def test_who_includes_a_header_does_not_help_it(self):
-        """Though they are compiled together: `low` lacks what `high` includes, `top` lacks what nobody includes."""
+        """Although headers of a chain are compiled together: `low` lacks what `high` includes, and `top` lacks what no header includes."""
         self.write("include/base.hpp", "#pragma once\n#include <string>\nstd::string s();\n")
         self.write("include/low.hpp", "#pragma once\n#include <base.hpp>\nstd::vector<int> v();\n")
         self.write("include/high.hpp", "#pragma once\n#include <vector>\n#include <low.hpp>\nstd::vector<int> w();\n")
@@ -42,7 +42,7 @@ class Headers(Tree):
         self.assertEqual([header for header, _ in failed], ["low.hpp", "top.hpp"])
 
     def test_a_precompiled_header_helps_only_who_includes_it(self):
-        """`base` is precompiled for the many, of which one lacks what another includes; `other` lacks what `base` includes."""
+        """`base` is precompiled for many headers, one of which lacks what another includes; `other` lacks what `base` includes."""
         self.write("include/base.hpp", "#pragma once\n#include <string>\nstd::string s();\n")
         self.write("include/other.hpp", "#pragma once\nstd::string t();\n")
         many = [f"many{i}.hpp" for i in range(headers.FOR_AT_LEAST)]
@@ -58,7 +58,7 @@ class Headers(Tree):
         self.assertEqual([header for header, _ in failed], ["many0.hpp", "other.hpp"])
 
     def test_chains(self):
-        """Of two that include the same, one begins a chain of its own; whoever includes a circle is compiled."""
+        """Of two headers that include the same one, the second begins a new chain; headers in a cycle are compiled, too."""
         closure = {"a": set(), "b": {"a"}, "c": {"a"}, "d": {"a", "b"}, "e": {"f"}, "f": {"e"}}
         found = headers.chains(closure)
         self.assertEqual(sorted(name for chain in found for name in chain), sorted(closure))
@@ -95,7 +95,7 @@ class AnyonesProgram(Tree):
 
 
 class Command(unittest.TestCase):
-    """What is kept of a compile command."""
+    """The parts of a compile command that are kept."""
 
     def test_strip(self):
         words = "ccache g++ -Ia -Wall -MD -MQ x.o -MF x.d -o x.o -c ../x.cpp".split()
@@ -107,7 +107,7 @@ class Command(unittest.TestCase):
 
 
 class Syntax(Tree):
-    """A build of three files, each in two targets: a good one, a bad one, and a bad one that one target has built."""
+    """A build of three files, each in two targets: a good one, a bad one, and a bad one that one target has already built."""
 
     def test_only_what_is_not_built_is_compiled(self):
         command, _ = project_compiler.compile_command(BUILD)

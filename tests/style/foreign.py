@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that each foreign program and header that tests and tools use is known, with the Debian package that brings it. Usage: foreign.py ROOT
+"""Checks that each foreign program and header that tests and tools use is known, with the Debian package that provides it. Usage: foreign.py ROOT
 
-What a package of `tools/install-dependencies` brings, or any Debian has, may be used anywhere. A file that uses something else must name its package, as the reason
-for which a test is skipped, or as the remedy; for a source its meson.build does. So tools/check passes on a machine that has no more than what it installs itself.
-Programs are looked for in Python (what is run, and `which`), in meson.build, and in the terminals of the guide; headers in C++.
+Packages of `tools/install-dependencies`, and of every Debian, may be used anywhere. A file that uses something else must name its package, as the reason
+for which a test is skipped, or as the remedy; for a source, its meson.build does. So tools/check passes on a machine with no other packages than those.
+Programs are looked for in Python (calls that run programs, and `which`), in meson.build, and in the terminals of the guide; headers in C++.
 """
 import ast
 import pathlib
@@ -17,7 +17,7 @@ from tree import SOURCES, includes, resolve, run, sources
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from markdown_blocks import blocks  # noqa: E402
 
-# What any Debian has.
+# Programs that every Debian has.
 ANYWHERE = {"bash", "cat", "cp", "echo", "env", "export", "for", "grep", "kill", "ls", "lscpu", "mkdir", "rm", "sed", "setpriv", "setsid", "sh", "sleep", "test", "touch", "true", "ulimit", "unshare",
             "wait"}
 PROGRAMS = {
@@ -29,13 +29,13 @@ PROGRAMS = {
     "clang-format-16": "clang-format-16", "clang++": "clang", "doxygen": "doxygen", "dot": "graphviz", "git": "git", "gnuplot": "gnuplot-nox", "groff": "groff-base",
     "ib_write_lat": "perftest", "mkdocs": "mkdocs", "munged": "munge", "node": "nodejs", "shellcheck": "shellcheck", "sinfo": "slurm-client", "slurmctld": "slurmctld", "slurmd": "slurmd", "srun": "slurm-client", "ssh": "openssh-client", "tc": "iproute2", "valgrind": "valgrind",
 }
-# Of pkg-config and CMake, as meson.build asks for them.
+# Names for pkg-config and CMake, as used in meson.build.
 DEPENDENCIES = {
     "CLI11": "libcli11-dev", "blas": "libopenblas-dev", "boost": "libboost-context-dev", "catch2": "catch2", "cblas": "libopenblas-dev", "dl": "g++", "fmt": "libfmt-dev",
     "libibverbs": "libibverbs-dev", "librdmacm": "librdmacm-dev", "mpich": "libmpich-dev", "nlohmann_json": "nlohmann-json3-dev", "ompi-c": "libopenmpi-dev",
     "openblas": "libopenblas-dev", "pmix": "libpmix-dev", "threads": "g++",
 }
-# The C++ library's, POSIX's and the kernel's come with the compiler.
+# Headers of the C++ library, POSIX and the kernel come with the compiler.
 HEADERS = {
     r"[a-z_0-9]+|bits/\w+\.h": "g++", r"(arpa|asm|linux|net|netinet|sys)/[\w/]+\.h": "g++",
     r"(complex|cpuid|cxxabi|dirent|dlfcn|elf|endian|errno|execinfo|fcntl|fenv|ifaddrs|limits|link|malloc|netdb|poll|pthread|pwd|sched|semaphore|setjmp|signal|spawn|stdio|stdlib|string|"
@@ -48,7 +48,8 @@ RUNS = {"run", "Popen", "call", "check_call", "check_output"}
 ASKS = {"which", "need"}
 MESON = re.compile(r"\b(find_program|dependency)\(\s*'([^'/]+)'")
 FOLDERS = ("tests", "tools")
-# By these words .ci/run finds tests that were skipped, wholly or in part, and runs them again when it has installed more.
+# .ci/run recognizes tests that were skipped, wholly or in part, by these words, and runs them again after installing more
+# packages.
 MARK = "tools/install-dependencies --ci"
 
 
@@ -57,7 +58,7 @@ def name_of(call):
 
 
 def run_by(path):
-    """(line, name) of each program that a file of Python runs, or asks for, by a name that stands in it."""
+    """(line, name) of each program that a Python file runs or looks up by a literal name."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Call) and node.args:
             first = node.args[0]
@@ -87,7 +88,7 @@ def in_meson(root):
 
 
 def in_pages(root):
-    """The commands of terminals that are replayed; those of Chorale and of the page itself are not foreign."""
+    """The commands of terminals that are replayed, except those of Chorale and of the page itself."""
     for path in sorted((root / "docs/guide").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         for block in blocks(text):
@@ -106,7 +107,7 @@ def in_sources(root):
 
 
 def used(root):
-    """(file, line, what is used, its package or None) of everything foreign."""
+    """(file, line, name, its package or None) of everything foreign."""
     for where in (in_python, in_meson, in_pages, in_sources):
         yield from where(root)
 
@@ -116,14 +117,14 @@ def is_of_a_test(file):
 
 
 def texts(root, file):
-    """That of a file, and of what decides whether it is compiled."""
+    """The text of a file, and of the meson.build files that decide whether it is compiled."""
     yield (root / file).read_text(encoding="utf-8")
     if file.suffix in SOURCES:
         yield from (path.read_text(encoding="utf-8") for path in (root / folder / "meson.build" for folder in file.parents) if path.is_file())
 
 
 def offences(root, default):
-    """What is not known, and what is beyond the packages `default` in a file that does not name its package: pairs of those of the tree, and of tests in a virtual machine."""
+    """Uses of unknown names, and uses beyond the packages `default` in files that do not name the package. `default`: the packages of the tree, and of tests in a virtual machine."""
     for file, line, name, package in used(root):
         if name in ANYWHERE:
             continue

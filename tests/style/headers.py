@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles each public header as if it were alone, twice included, with the project's flags and warnings as errors.
+"""Compiles each public header as if it were alone, included twice, with the project's flags and warnings as errors.
 
-Usage: headers.py ROOT BUILD. Prints what the compiler says of each header that fails; exit status 1 if one does.
+Usage: headers.py ROOT BUILD. Prints the compiler's errors for each header that fails; exit status 1 if one does.
 
-What a header includes anyway may come before it and tells as much: headers of which each includes the one before make one
-translation unit, and what many of them include is precompiled for them. A third of the compilations is then enough, and
-most of these are short.
+Headers that a header includes anyway may precede it without hiding an error: a chain of headers, each of which includes the previous
+one, makes one translation unit, and headers that many others include are precompiled. So a third of the compilations suffices, and most
+of these are short.
 """
 import concurrent.futures
 import pathlib
@@ -18,19 +18,19 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support
 from project_compiler import compile_command, precompile  # noqa: E402
 import tree  # noqa: E402
 
-# That few headers are precompiled, each for as many others at least.
+# The number of headers that are precompiled, and the least number of headers that must share each.
 BASES = 4
 FOR_AT_LEAST = 8
 
 
 def closures(include):
-    """{header: the headers below `include` that it includes, by any number of steps}."""
+    """{header: all headers below `include` that it includes, directly or indirectly}."""
     found = {file: tree.closure(include.parent, [file]) - {file} for file in tree.sources(include.parent, "include")}
     return {str(file.relative_to("include")): {str(one.relative_to("include")) for one in others if one in found} for file, others in found.items()}
 
 
 def chains(closure):
-    """The headers in as few chains as can be, each including the one before it: a greatest matching of headers with next ones."""
+    """The minimum number of chains of headers, each including the one before it: a maximum matching of headers with successors."""
     before = {}
 
     def extend(name, tried):
@@ -55,7 +55,7 @@ def chains(closure):
 
 
 def groups(closure):
-    """(base, closure of its members) for each header that is worth being precompiled, and for None, which has the others."""
+    """(base, closure of its members) for each header worth precompiling, and for None, with the remaining headers."""
     found, left = [], set(closure)
     for _ in range(BASES):
         members = {base: {name for name in left if base in closure[name]} for base in closure}
@@ -68,7 +68,7 @@ def groups(closure):
 
 
 def check(command, folder, chain):
-    """The compiler's complaint about a program that is nothing but these headers, each twice; empty if it has none."""
+    """The compiler's errors for a program that only includes these headers, each twice; empty if there are none."""
     program = "".join(f"#include <{header}>\n" * 2 for header in chain)
     done = subprocess.run([*command, "-Werror", "-fsyntax-only", "-x", "c++", "-"], cwd=folder, input=program,
                           text=True, capture_output=True, check=False)
@@ -76,7 +76,7 @@ def check(command, folder, chain):
 
 
 def complaints(command, folder, chain, base):
-    """(header, complaint) of each header of the chain that does not compile alone; `base`: options that include first what all of them do."""
+    """(header, errors) of each header of the chain that does not compile alone. `base`: options that include their common headers first."""
     together = check([*command, *base], folder, chain)
     if not together:
         return []
@@ -85,7 +85,7 @@ def complaints(command, folder, chain, base):
 
 
 def failures(include, command, folder, jobs=2):
-    """(header, complaint) of each header below `include` that does not compile alone, and their number in all."""
+    """((header, errors) of each header below `include` that does not compile alone, number of headers)."""
     closure = closures(include)
     with tempfile.TemporaryDirectory(prefix="chorale-headers-") as work, concurrent.futures.ThreadPoolExecutor(jobs) as pool:
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that nothing is installed which no user needs: each header below include/ is one that include/chorale/README.md promises, or is
-included by one; and that pages and examples include promised headers only.
+"""Checks that only headers that users need are installed: each header below include/ is listed in include/chorale/README.md, or is
+included by such a header; and pages and examples include listed headers only.
 
-Usage: installed.py ROOT. Prints each other header; exit status 1 if there is one. It belongs to lib/, in the folder of the same name.
+Usage: installed.py ROOT. Prints each other header; exit status 1 if there is one. Such a header belongs in lib/, in the folder of the same name.
 """
 import fnmatch
 import pathlib
@@ -14,9 +14,9 @@ from tree import closure, run, sources
 INCLUDE = pathlib.Path("include/chorale")
 
 ROW = re.compile(r"^\| `([^`]+\.hpp)` \| (.+) \|$", re.MULTILINE)
-# The headers that users name, and why they do.
+# The headers that users name, and their purpose.
 USER = dict(ROW.findall((pathlib.Path(__file__).resolve().parents[2] / INCLUDE / "README.md").read_text(encoding="utf-8")))
-# In pages and examples.
+# An include in a page or an example.
 NAMED = re.compile(r"^ *#include <chorale/([^>]+)>", re.MULTILINE)
 
 
@@ -31,7 +31,7 @@ def programs(root):
 
 
 def offences(root):
-    """Every installed header that no user needs, every pattern that means none, and every page that names another, as lines of text."""
+    """Every installed header that no user needs, every pattern that matches no header, and every page that names another header, as lines of text."""
     headers = list(sources(root, INCLUDE))
     inside = [header.relative_to(INCLUDE) for header in headers]
     needed = closure(root, (header for header, name in zip(headers, inside) if is_named(name)))

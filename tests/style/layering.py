@@ -9,7 +9,7 @@ import re
 from rooms import ROOMS, TOP, room_of
 from tree import included, includes, library, resolve, run, sources
 
-# Through any chain of includes, an algorithm must not come to know a transport's means.
+# An algorithm must not include the internals of transports, not even indirectly.
 HIDDEN_FROM = {"algorithm": {"verbs", "bootstrap"}}
 
 # Headers of other packages that only some folders may include.
@@ -58,7 +58,7 @@ def chain_to(root, file, hidden):
 
 
 def offences(root):
-    """Every break of a rule in the tree, as lines of text."""
+    """Every violation of a rule in the tree, as lines of text."""
     found = []
     for file in sources(root, "include", "lib", "tests", "examples", "tools"):
         for number, name, quoted in includes(root / file):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs clang-format over the sources of the tree, and shellcheck over its shell scripts: neither has anything to say. Usage: linters.py ROOT"""
+"""Runs clang-format over the sources of the tree, and shellcheck over its shell scripts; neither may complain. Usage: linters.py ROOT"""
 import pathlib
 import shutil
 import subprocess
@@ -12,7 +12,7 @@ FOLDERS = (".ci", "include", "lib", "examples", "tests", "tools")
 
 
 def scripts(root):
-    """The files below FOLDERS whose first line asks for a shell."""
+    """The files below FOLDERS whose first line names a shell."""
     for folder in FOLDERS:
         for path in sorted((root / folder).rglob("*")):
             if path.is_file():
@@ -25,7 +25,7 @@ def scripts(root):
 def main():
     root = pathlib.Path(sys.argv[1]).resolve()
     statuses = []
-    # Another version of clang-format lays out C++20 differently.
+    # Other versions of clang-format format C++20 differently.
     for program, options, files in (("clang-format-16", ["--dry-run", "--Werror"], sources(root, *FOLDERS)),
                                     ("shellcheck", ["--external-sources", f"--source-path={root}"], scripts(root))):
         if shutil.which(program):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A tree that a self-test makes up."""
+"""A made-up tree for a self-test."""
 import pathlib
 import tempfile
 import unittest
@@ -25,7 +25,7 @@ class Tree(unittest.TestCase):
         tree.included.cache_clear()
 
     def finds(self, offences, files, *others):
-        """Of a tree that has these files too, a check finds each line that ends in MARK, and says what stands behind that; and `others`, which begin so; and nothing else."""
+        """In a tree with these files, a check must report exactly the lines that contain MARK, with the text after MARK, and offences that begin like `others`."""
         wanted = [(other, "") for other in others]
         for name, content in files.items():
             lines = [line.partition(MARK) for line in content.split("\n")]

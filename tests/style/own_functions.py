@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the library and its programs use the functions that Chorale has for time, descriptors, files, output and the bytes of messages.
+"""Checks that the library and its programs use Chorale's own functions for time, descriptors, files, output and the bytes of messages.
 
-Usage: own_functions.py ROOT. RULES has what each rule forbids, what to use instead, and each file that may, with the reason. Prints each offence as
-`file:line: what: why`, and each exemption that nothing needs; exit status 1 if there is one.
+Usage: own_functions.py ROOT. RULES lists what each rule forbids, what to use instead, and each exempt file, with the reason. Prints each offence as
+`file:line: what: why`, and each exemption that is not needed; exit status 1 if there is one.
 """
 import re
 import typing
@@ -12,15 +12,15 @@ from tree import run, sources
 
 
 class Rule(typing.NamedTuple):
-    where: str        # the files that it is for: how their names begin
+    where: str        # the files it applies to, by the beginnings of their names
     forbidden: dict   # {regular expression: why, and what to use}
-    exempt: dict      # {file: why it may}
-    within: str = ""  # functions in whose arguments it does not hold
+    exempt: dict      # {file: why it is exempt}
+    within: str = ""  # functions whose arguments are exempt
 
 
 OPENS = r"(?<![\w.>:])(?:::)?"
 RULES = [
-    # A simulation in virtual time replaces the clock of a thread: what goes past it would wait for real time, or hold the only thread.
+    # A simulation in virtual time replaces a thread's clock: other functions would wait for real time, or block the only thread.
     Rule("include|lib", {
         r"(steady|system|high_resolution|utc|tai|file)_clock\b|\bclock_gettime\b|\bgettimeofday\b|\bstd::time\s*\("
         r"|\btime\s*\(\s*(nullptr|NULL|0)\s*\)|\btimespec_get\b|\b\w*rdtscp?\b|\bCLOCK_[A-Z]":
@@ -46,7 +46,8 @@ RULES = [
         "lib/transport/memory/unmap_monitor.cpp": "poll(2) of a thread that reads what the kernel reports of unmapped pages",
         "lib/preload/shared_heap.cpp": "poll(2) on the kernel's file of page faults, in programs that know nothing of Chorale",
     }),
-    # What is opened otherwise may become a standard stream of a program that runs without one, and receive its output.
+    # A descriptor opened by other means may become a standard stream of a program that runs without one, and receive
+    # its output.
     Rule("lib", {
         OPENS + r"(?:(?:open|openat)\s*\([^;]*?\bO_[A-Z]+"
         r"|(?:creat|pipe2?|socket|socketpair|accept4?|dup[23]?|memfd_create|eventfd|epoll_create1?|signalfd|timerfd_create"
@@ -61,7 +62,7 @@ RULES = [
         "lib/preload/device_verbs.cpp": "it defines these functions, for soft0",
         "lib/preload/object_verbs.cpp": "it defines these functions, for soft0",
     }, "above_streams|foreign_call"),
-    # A name may be what another user has put there.
+    # A name may be a link that another user has placed there.
     Rule("include|lib/(?!preload)|tools/(?!tests)", {
         OPENS + r"(?:open\s*\([^;]*?\bO_[A-Z]+|(?:openat|creat|memfd_create|(?:std::)?(?:fopen|freopen|tmpnam)|mko?stemps?"
         r"|mkdtemp|shm_open)\s*\(|std::[io]?fstream\b|std::filesystem::(?:create_director|rename|copy)\w*\s*\()":
@@ -75,7 +76,7 @@ RULES = [
         "lib/core/streams_reserved.cpp": "the root folder, in the place of a standard stream",
         "lib/core/system_files.cpp": "files of the kernel",
     }),
-    # What is printed may have come from the environment, a file, another process or a peer. Literals may be printed otherwise.
+    # Printed text may come from the environment, a file, another process or a peer. Literals may be printed by other means.
     Rule("include|lib|tools", {
         r"(?<![\w.>])(?:fmt::v?print\s*\(|std::(?:cout|cerr|clog)\b|(?:std::)?(?:v?f?d?printf|putchar|fputc|fwrite|perror|v?warnx?)\s*\("
         r"|(?:std::)?f?puts\s*\((?!\s*(?:R?\"|\w+ \? \")))":
@@ -123,7 +124,7 @@ def inside(functions, text):
 
 
 def offences(root, rules=None):
-    """Every use of what a rule forbids, and every exemption that nothing needs, as lines of text."""
+    """Every use of what a rule forbids, and every unnecessary exemption, as lines of text."""
     rules = RULES if rules is None else rules
     found, needed = [], set()
     for file in files(root):

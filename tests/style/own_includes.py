@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that sources include what they name, themselves or through others of the tree. Usage: own_includes.py ROOT
+"""Checks that sources include what they name, directly or through other headers of the tree. Usage: own_includes.py ROOT
 
-For what is compiled with precompiled headers, which hide a missing #include from the compiler: of the headers that are
-precompiled (PRECOMPILED). Names of the standard library, fmt and Catch2 are looked up in a table (NAMES); of Chorale's own
-`room::name` wants room/name.hpp, if there is such a header. Public headers are compiled alone (headers.py).
+Applies to sources with precompiled headers (PRECOMPILED), which hide a missing #include from the compiler. Names of the standard
+library, fmt and Catch2 are looked up in a table (NAMES); for Chorale's own, `room::name` needs room/name.hpp if there is such a header.
+Public headers are compiled alone instead (headers.py).
 
 Prints each name whose header is missing as `file:line: name: header`; exit status 1 if there is one.
 """
@@ -37,17 +37,17 @@ NAMES = {
     "vector": r"std::vector<",
 }
 PATTERNS = {header: re.compile(pattern) for header, pattern in NAMES.items()}
-# Headers of which everything else includes parts, so that nothing can be told from names.
+# Other headers include parts of these, so that names prove nothing.
 EVERYWHERE = {"cstdint", "utility"}
 LITERAL = re.compile(r'"([^"\\]|\\.)*"')
-# Of `a::b::c` both pairs.
+# For `a::b::c`, both pairs.
 QUALIFIED = re.compile(r"\b(\w+)::(?=(\w+))")
 FOLDERS = ("lib", "tests/fake", "tests/inprocess", "tests/misuse", "tests/multirank", "tests/protocols", "tests/support", "tests/unit",
            "tests/verbs")
 
 
 def rooms(root):
-    """{(room, name): header} of the public headers, by their last folder and name; not where there are two of them, or where the name is a room."""
+    """{(room, name): header} of the public headers, by their last folder and name, unless ambiguous or the name of a room."""
     found = {}
     for path in sorted((root / "include").rglob("*.hpp")):
         if path.with_suffix("").is_dir():
@@ -57,7 +57,7 @@ def rooms(root):
 
 
 def missing(root, file, own):
-    """(line number, name, header) of each name that a file has no header for, once a header."""
+    """(line number, name, header) of each name whose header a file does not include, once per header."""
     reached = closure(root, [file])
     foreign = {name for one in reached for _, name, _ in includes(root / one)}
     told = set()
@@ -78,7 +78,7 @@ def missing(root, file, own):
 
 
 def unknown(root):
-    """Headers that are precompiled and that the table does not have."""
+    """Precompiled headers that the table lacks."""
     for file in PRECOMPILED:
         if (root / file).is_file():
             for number, name, quoted in includes(root / file):

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles all public headers for processors that are not at hand, by syntax, with warnings as errors. Usage: processors.py ROOT
+"""Compiles all public headers for processors that are not available, syntax only, with warnings as errors. Usage: processors.py ROOT
 
-Prints what the compiler says; exit status 1 if one fails, 77 with the reason if none of the cross compilers is installed. The other libraries' headers
-are this machine's.
+Prints the compiler's errors; exit status 1 if one fails, 77 with the reason if none of the cross compilers is installed. The headers of
+other libraries are those of this machine.
 """
 import pathlib
 import shutil

@@ -1,16 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rooms of the library: what each is for, and which others it may include.
+"""The rooms of the library: the purpose of each, and the others that it may include.
 
-A room is a folder below include/chorale and the folder of the same name below lib, without the folders in it that are rooms themselves. Two
-rooms also have single files, which programs include by a short path. `layering.py` checks the includes by this table, `architecture.py` draws it.
+A room is a folder below include/chorale together with the folder of the same name below lib, without subfolders that are rooms themselves.
+Two rooms also have single files, which programs include by a short path. `layering.py` checks the includes by this table, and
+`architecture.py` draws it.
 """
 import typing
 
 
 class Room(typing.NamedTuple):
-    what: str          # it is for, in a few words
-    may: frozenset     # include, besides itself
-    files: tuple = ()  # that belong to it besides the folder of its name, without their endings
+    what: str          # its purpose, in a few words
+    may: frozenset     # the other rooms that it may include
+    files: tuple = ()  # further files that belong to it, without their endings
 
 
 def room(what, may="", files=""):
@@ -19,7 +20,7 @@ def room(what, may="", files=""):
 
 TOP = "the top"
 
-# From the ground to the top.
+# From the lowest to the highest.
 ROOMS = {
     "core": room("errors, settings, types, operators, tasks, the clock"),
     "topology": room("rank arithmetic: who talks to whom", "core"),
@@ -61,9 +62,9 @@ ROOMS = {
 
 
 def room_of(file):
-    """The room of a file of the tree, TOP, or None for one that is in none (a test, an example).
+    """The room of a file of the tree, TOP, or None for a file in no room (a test, an example).
 
-    A folder that ROOMS does not have, and that is in none of its folders, is a room by its own name.
+    A folder that is not in ROOMS, nor below one that is, is a room with its own name.
     """
     if file.parts[:2] == ("include", "chorale"):
         inside = file.parts[2:]

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The style checks must see what they are there for: each runs on small trees that break its rules, at the lines that say so behind `~>` and nowhere else.
+"""The style checks must detect violations: each runs on small trees that break its rules, and must report exactly the lines marked `~>`.
 
-Those that compile: compiled_self_test.py.
+The checks that compile are in compiled_self_test.py.
 """
 import unittest
 
@@ -21,7 +21,7 @@ from made_up_tree import MARK, Tree
 
 
 class OwnFunctions(Tree):
-    """Each way past the library's own functions, what looks like one, and exemptions."""
+    """Each way around the library's own functions, code that only looks like one, and exemptions."""
 
     FILES = {
         "lib/soft/time.cpp": """auto t = std::chrono::steady_clock::now(); ~> time
@@ -102,7 +102,7 @@ perror(name); ~> prints
 
 
 class Layering(Tree):
-    """A good tree, and offences of each kind."""
+    """A correct tree, and offences of each kind."""
 
     GOOD = {
         "include/chorale/core/error.hpp": "#include <string>\n",
@@ -144,7 +144,7 @@ class Layering(Tree):
 
 
 class Installed(Tree):
-    """A header that users name, one that it includes through another, one that only lib/ includes; a pattern without a header."""
+    """A header that users name, one that it includes indirectly, one that only lib/ includes; a pattern that matches no header."""
 
     def test_rules(self):
         self.finds(installed.offences, {
@@ -160,7 +160,7 @@ class Installed(Tree):
 
 
 class Classes(Tree):
-    """What is a data member, and what only looks like one."""
+    """Data members, and statements that only look like them."""
 
     SOURCE = '''
 #define NOT_HERE { int x; }
@@ -247,7 +247,7 @@ int x;
 
 
 class References(Tree):
-    """Files that are named from the root, by their end, from beside, and by a link; and some that are not there."""
+    """Files named relative to the root, by the end of their path, relative to the page, and by a link; and missing files."""
 
     def test_rules(self):
         self.finds(references.offences, {
@@ -259,7 +259,7 @@ class References(Tree):
 
 
 class Architecture(Tree):
-    """A picture that is true, one with too little and too much, and rooms in a circle."""
+    """A correct picture, one with missing and superfluous arrows, and rooms in a cycle."""
 
     FILES = {"include/chorale/core/error.hpp": "", "lib/verbs/device.cpp": "#include <chorale/core/error.hpp>\n",
              "lib/soft/ring.cpp": '#include "../verbs/device.cpp"\n#include <chorale/core/error.hpp>\n', "docs/architecture.md": "`core`, `verbs`, `soft`"}
@@ -281,7 +281,7 @@ class Architecture(Tree):
 
 
 class Text(Tree):
-    """Length, marks, READMEs."""
+    """Length, left-over marks, READMEs."""
 
     def test_rules(self):
         ours = f"// {text.LICENCE}\n"
@@ -294,7 +294,7 @@ class Text(Tree):
 
 
 class Citations(Tree):
-    """Citations over line ends, of several places, of figures; those of what is not there."""
+    """Citations across line ends, of several places, of figures; and of sections that do not exist."""
 
     def test_places(self):
         lines = ["/// down (P2 sections 3.1 and 4.1.2: rendezvous). Source: P1", "/// section 5.3, figure 2; P4 §2, §3.",
@@ -311,7 +311,7 @@ class Citations(Tree):
 
 
 class OwnIncludes(Tree):
-    """What a precompiled header would hide."""
+    """Includes that a precompiled header would hide."""
 
     def test_rules(self):
         self.finds(own_includes.offences, {

@@ -26,7 +26,7 @@ TOGETHER = re.compile(r"#include\s*<(.+)>")
 
 
 def not_built(entries):
-    """An entry of compile_commands.json for each file that no target has an object file of."""
+    """An entry of compile_commands.json for each file of which no target has an object file."""
     built = {entry["file"] for entry in entries if os.path.exists(os.path.join(entry["directory"], entry["output"]))}
     left = {}
     for entry in entries:
@@ -36,7 +36,7 @@ def not_built(entries):
 
 
 def apart(entry):
-    """Entries for the sources that are compiled together in one; of any other the entry itself."""
+    """An entry for each source of a unity file; for other files, the entry itself."""
     if re.search(r"-unity\d+\.cpp$", entry["file"]) is None:
         return [entry]
     text = pathlib.Path(entry["directory"], entry["file"]).read_text(encoding="utf-8")
@@ -48,7 +48,7 @@ def path_of(entry):
 
 
 def alone(entries):
-    """An entry for each source of the tree that no target compiles by itself; not for those that the build makes."""
+    """An entry for each source of the tree that no target compiles by itself, without generated sources."""
     by_itself, left = set(), {}
     for entry in entries:
         for one in apart(entry):
@@ -63,7 +63,7 @@ def alone(entries):
 
 
 def changed(commit):
-    """{file: changed lines} of those that differ between a commit and the working tree by more than lines of comments."""
+    """{file: changed lines} of the files that differ between a commit and the working tree in more than comment lines."""
     words = ["git", "diff", "--numstat", "--no-renames", "-z", r"-I^\s*//", commit]
     said = subprocess.run(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
     rows = [line.split("\t", 2) for line in said.split("\0") if line]
@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--changed", metavar="COMMIT")
     parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S")
     options = parser.parse_args()
-    os.nice(5)  # tests that run beside this wait for each other
+    os.nice(5)  # tests that run concurrently have deadlines
     entries = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
     left = alone(entries) if options.alone else not_built(entries)
     if options.changed:

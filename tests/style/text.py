@@ -12,7 +12,7 @@ from tree import SOURCES, run
 FOLDERS = ("include", "lib", "tools", "examples", "tests")
 LONGEST = 400
 LICENCE = "SPDX-License-Identifier: Apache-2.0"
-# Put together from pieces, so that this file passes its own check.
+# Composed of pieces, so that this file passes its own check.
 LEFT_OVER = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "X" + "XX"]) + r")\b")
 
 
@@ -25,7 +25,7 @@ def texts(root):
 
 
 def offences(root):
-    """Every break of a rule in the tree, as lines of text."""
+    """Every violation of a rule in the tree, as lines of text."""
     found = []
     for file in texts(root):
         try:
@@ -37,7 +37,7 @@ def offences(root):
         is_source = is_script or file.suffix in (*SOURCES, ".py", ".build", ".bash")
         if is_source and not any(line.endswith(LICENCE) for line in lines[is_script:is_script + 1]):
             found.append(f"{file}:1: does not begin with a comment {LICENCE}")
-        # A table that a program writes is as long as it is.
+        # Generated tables may have any length.
         if len(lines) - is_source > LONGEST and file.suffix not in (".json", ".map"):
             found.append(f"{file}:{LONGEST}: has {len(lines)} lines, more than {LONGEST}: split it")
         for number, line in enumerate(lines, 1):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the style checks share: the files of the tree, who includes whom, and how a check is run."""
+"""Common parts of the style checks: the files of the tree, their includes, and the main program of a check."""
 import functools
 import os
 import pathlib
@@ -11,9 +11,9 @@ SOURCES = (".hpp", ".h", ".cpp", ".c", ".ipp")
 
 
 def run(offences, files, what):
-    """The main program of a check of the tree ROOT, its argument: prints what `offences(ROOT)` finds, a line each.
+    """The main program of a check of the tree ROOT, its argument: prints what `offences(ROOT)` finds, one per line.
 
-    Exit status 1 if there is an offence, or if `files(ROOT)` is empty: then nothing was checked. `what` says what these are.
+    Exit status 1 if there is an offence, or if `files(ROOT)` is empty, so that nothing was checked. `what` is the plural noun for these.
     """
     root = pathlib.Path(sys.argv[1]).resolve()
     number = len(list(files(root)))
@@ -45,7 +45,7 @@ def includes(path):
 
 
 def resolve(root, file, name, quoted):
-    """The file of the tree that an include means; None if it is another package's."""
+    """The file of the tree that an include refers to; None if it belongs to another package."""
     places = [pathlib.Path("include")]
     if quoted:
         places = [file.parent, pathlib.Path("lib")] + places
@@ -58,13 +58,13 @@ def resolve(root, file, name, quoted):
 
 @functools.cache
 def included(root, file):
-    """The files of the tree that a file includes itself."""
+    """The files of the tree that a file includes directly."""
     targets = [resolve(root, file, name, quoted) for _, name, quoted in includes(root / file)]
     return [target for target in targets if target is not None]
 
 
 def closure(root, files):
-    """The files, and all that they include directly or through others."""
+    """The files, and all that they include directly or indirectly."""
     seen = set()
     left = list(files)
     while left:

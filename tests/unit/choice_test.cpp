@@ -40,8 +40,8 @@ choice made(const chorale::config& settings, const chorale::model::call_context&
   return all;
 }
 
-/// On one rank: makes calls until the trial is over, `apart` after each other, each taking the time that
-/// `cost` returns.
+/// On one rank: makes calls until the trial is over, each `apart` after the end of the previous one, and
+/// taking the time that `cost` returns.
 template <class Cost>
 std::multiset<int> settle(choice& all, choice::range_choice& in, std::size_t bytes, Cost cost,
                           duration apart = 0ns) {
@@ -140,7 +140,7 @@ TEST_CASE("there is no trial of one contender, on one rank, or if trials are off
   chorale::config settings;
   settings.trials = chorale::trial_policy::off;
   CHECK(made(settings, crowded(operation::allgather), allgathers()).of(8, true).settled);
-  // No other entrant has the bits of the first, which is found at the first call.
+  // No other entrant gives the same bits as the first, which the first call finds out.
   choice all = made({}, crowded(operation::allreduce), {{"mine::a", 0}, {"mine::b", 0}});
   auto& range = all.of(8, false);
   CHECK_FALSE(range.settled);

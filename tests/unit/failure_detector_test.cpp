@@ -36,7 +36,7 @@ struct scene {
     now += time;
     detector.advance_to(now);
   }
-  /// The second of two verdicts, between which the owner tests its condition in vain.
+  /// The second of two verdicts; between them the owner finds its condition still false.
   failure_detector::verdict verdict_on(failure_detector::wait& wait) {
     static_cast<void>(detector.judge(wait));
     return detector.judge(wait);

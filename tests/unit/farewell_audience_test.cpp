@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a leaving rank tells, and who is asked about one that may have left.
+// Which ranks a leaving rank notifies, and which ranks are asked about one that may have left.
 #include "../../lib/transport/group/farewell_audience.hpp"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ TEST_CASE("a leaving rank tells its keepers, each once, and a small group as a w
   for (int peer = 0; peer < size; ++peer) {
     if (peer == rank) continue;
     CHECK(audience.includes(peer) == (size <= 128 || each.contains(peer)));
-    // Whoever this rank tells, tells this rank.
+    // The relation is symmetric.
     CHECK(farewell_audience{peer, size}.includes(rank) == audience.includes(peer));
     strangers += audience.includes(peer) ? 0 : 1;
   }

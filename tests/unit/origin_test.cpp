@@ -126,7 +126,7 @@ TEST_CASE("device objects are destroyed in a child only if the device supports c
 TEST_CASE("a child finds no lock of the library held by another thread of its parent", "[origin]") {
   chorale::config no_table;
   no_table.tuning = "/nowhere";
-  // Each takes one of the locks of the whole process.
+  // Each of these calls takes a lock that is global to the process.
   const auto use_all = [&] {
     static_cast<void>(chorale::describe_operator(0xdeadbeef));
     static_cast<void>(chorale::process_observers());

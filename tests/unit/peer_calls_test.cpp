@@ -66,7 +66,7 @@ TEST_CASE("an answer is judged once, and names both calls if they differ", "[liv
   CHECK(!all.known.judge_newest(2, same, start));
   const call_id now = all.mine.next(operation::broadcast, 0);
   CHECK(!all.known.judge_newest(2, now, start));
-  // It is not there yet.
+  // The other rank has not reached this call yet.
   all.known.take(2, all.theirs.about(2));
   CHECK(!all.known.judge_newest(2, now, start));
   all.theirs.next(operation::broadcast, 2);

@@ -35,7 +35,7 @@ using chorale::clock;
 using chorale::progress;
 using chorale::progress_descriptor;
 
-/// A coroutine that begins at once, whose exceptions go to the one who resumes it.
+/// A coroutine that starts immediately, and whose exceptions propagate to its resumer.
 struct job {
   struct promise_type {
     job get_return_object() { return {std::coroutine_handle<promise_type>::from_promise(*this)}; }
@@ -58,7 +58,7 @@ class pretended_work : private background {
   remainder advance(chorale::attention) noexcept override { return {.waited = waited}; }
 };
 
-/// Suspends a coroutine until `is_over`.
+/// Suspends a coroutine, which resumes when `is_over`.
 class until final : private chorale::detail::resumption {
  public:
   explicit until(const bool& is_over) : is_over_(is_over) {}
@@ -76,7 +76,7 @@ job append(const bool& is_over, std::vector<int>& to, int number) {
   to.push_back(number);
 }
 
-/// Whether this thread's descriptor is readable after at most so long.
+/// Whether this thread's descriptor becomes readable within so many milliseconds.
 bool is_readable(int milliseconds) {
   pollfd one{progress_descriptor(), POLLIN, 0};
   return poll(&one, 1, milliseconds) == 1;
@@ -116,7 +116,7 @@ TEST_CASE("the descriptor is readable while work is outstanding, and only then",
   apart([] {
     pretended_work one;
     one.start();
-    CHECK(is_readable(long_enough));  // made after the work was started
+    CHECK(is_readable(long_enough));  // the descriptor is created after the work was started
     CHECK(progress_descriptor() == progress_descriptor());
     CHECK((fcntl(progress_descriptor(), F_GETFD) & FD_CLOEXEC) != 0);
     for (const auto waited :
@@ -124,12 +124,12 @@ TEST_CASE("the descriptor is readable while work is outstanding, and only then",
       one.waited = waited;
       CHECK(progress());
       CHECK(is_readable(long_enough));
-      CHECK(is_readable(long_enough));  // until `progress`
+      CHECK(is_readable(long_enough));  // it stays readable until `progress` is called
     }
     one.end();
     CHECK_FALSE(progress());
     CHECK_FALSE(is_readable(5));
-    // What is over before `progress` has seen it wakes the loop nevertheless.
+    // Work that ends before `progress` has seen it still wakes the loop.
     one.start();
     one.end();
     CHECK(is_readable(long_enough));
@@ -142,7 +142,7 @@ TEST_CASE("the descriptor is readable while work is outstanding, and only then",
   });
 }
 
-/// The numbers that the kernel tells of a descriptor, in the lines of this form.
+/// The numbers in the lines of this format in the kernel's information on a descriptor.
 std::vector<long> told(int descriptor, const char* form) {
   std::vector<long> all;
   std::ifstream lines{"/proc/self/fdinfo/" + std::to_string(descriptor)};
@@ -158,7 +158,7 @@ TEST_CASE("the pause is never long", "[progress]") {
     const int due = progress_descriptor();
     one.waited = std::chrono::hours{1};
     progress();
-    // The kernel says for when the timer in it is set; no time is measured here.
+    // Reads the expiry of the timer in the descriptor from the kernel, instead of measuring time.
     std::vector<long> seconds;
     std::vector<long> nanoseconds;
     for (const long part : told(due, "tfd: %ld")) {
@@ -184,7 +184,7 @@ TEST_CASE("each thread has its own descriptor, which ends with it", "[progress]"
   });
   here.end();
   CHECK(fcntl(first, F_GETFD) == -1);
-  apart([&] { CHECK(progress_descriptor() == first); });  // the lowest number that is free
+  apart([&] { CHECK(progress_descriptor() == first); });  // the lowest free number
 }
 
 TEST_CASE("a child of fork() leaves its parent's descriptor alone", "[progress]") {
@@ -242,7 +242,7 @@ TEST_CASE("coroutines are resumed by progress, in order, once each", "[progress]
   CHECK(resumed.empty());
   CHECK(progress());
   CHECK(resumed == std::vector{1, 3});
-  jobs[2].frame.destroy();  // is awaiting
+  jobs[2].frame.destroy();  // while it awaits
   is_over[0] = is_over[2] = true;
   CHECK_FALSE(progress());
   CHECK(resumed == std::vector{1, 3, 0});

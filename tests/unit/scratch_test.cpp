@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Temporary memory of calls: reused, longest unused first to go, and never more than promised.
+// Temporary memory of calls: reused, evicted least recently used first, and never more than promised.
 #include <cstddef>
 #include <utility>
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the elements of operands with strides are, what is joined, and what is refused.
+// Where the elements of strided operands are, which loops are joined, and which strides are refused.
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -21,7 +21,7 @@ namespace {
 using chorale::steps;
 using chorale::strided;
 
-/// As std::mdspan, of the last index fastest or slowest.
+/// Like std::mdspan, with the last index varying fastest or slowest.
 struct grid_view {
   struct shape {
     std::array<int, 3> sizes;

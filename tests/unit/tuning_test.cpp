@@ -118,7 +118,7 @@ TEST_CASE("groups of several places have measurements of their own", "[tuning]")
   CHECK(choose(64, 8, 8) == "bruck");
   CHECK(choose(256, 16, 16) == "my_own");
   CHECK(choose(2048, 32, 64) != "my_own");
-  // Far from all groups with levels, those without count.
+  // Far from all groups with levels, the rows of groups without levels are used.
   CHECK(choose(30, 2, 29) == "ring");
   const auto why = [&](int ranks, int places, int largest) {
     return table.rules({operation::allgather, "rc", ranks, false, false, places, largest}, names).front().why;
@@ -154,7 +154,7 @@ TEST_CASE("adapters have a built-in table of their own", "[tuning]") {
   }
   CHECK(most_ranks == 65536);
   CHECK(static_cast<std::ptrdiff_t>(crowded) == std::ranges::count_if(soft->rows(), &measurement::crowded));
-  // Each algorithm of the standard choice is measured, where it is meant for one rank a core.
+  // Every algorithm of the standard choice is measured if it is meant for one rank per core.
   const std::vector<std::string> alltoalls{"direct", "pairwise", "bruck", "bruck_k<4>", "bruck_k<8>"};
   const auto on = [&](int ranks, std::size_t bytes) {
     for (const auto& r : simulated->rules({operation::alltoall, "rc", ranks, false, true}, alltoalls))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "../../lib/core/timed_wait.hpp"
 
-// What a thread drives while it waits, by itself: lifetimes, threads, naps.
+// Callables that a thread drives by itself while it waits: lifetimes, threads, naps.
 #include <chrono>
 #include <condition_variable>
 #include <exception>
@@ -54,7 +54,7 @@ struct counted_time final : chorale::time_source {
   }
 };
 
-/// Whether a child process that does this is ended by std::terminate.
+/// Whether this action ends a child process by std::terminate.
 template <class Action>
 bool terminates(const Action& what) {
   constexpr int by_terminate = 77;
@@ -99,7 +99,7 @@ TEST_CASE("several are all driven, and end in any order", "[while_waiting]") {
   for (int i = 0; i < 3; ++i)
     all[i].emplace([&calls, &outstanding, i] {
       ++calls[i];
-      advance();  // not called inside itself, nor the others
+      advance();  // calls neither this callable nor the others recursively
       return outstanding[i];
     });
   advance();
@@ -155,7 +155,7 @@ TEST_CASE("an exception is thrown by the next wait that may fail, once", "[while
   }
   CHECK_NOTHROW(background::rethrow_failure());
   CHECK(calls == 2);
-  // Inside, a wait for another communicator's call does not fail by it.
+  // From within a callable, a wait for another communicator's call does not throw this failure.
   const while_waiting one{failing};
   const while_waiting two{[] {
     background::rethrow_failure();

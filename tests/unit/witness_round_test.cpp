@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whom a rank asks about a peer whose process has ended: answers in, ranks out.
+// Which ranks are asked about a peer whose process has ended: answers in, ranks out.
 #include "../../lib/transport/liveness/witness_round.hpp"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ using chorale::transport::witness_round;
 
 namespace {
 
-/// Ranks of a group that are gone, and those that answer to nothing.
+/// The ranks of a group that are gone, and those that never answer.
 struct group {
   int size;
   std::set<int> gone;

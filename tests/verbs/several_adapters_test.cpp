@@ -96,7 +96,7 @@ TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn
     // EDR on two lanes is slower than FDR on four, and the numbers of both in ibv_port_attr are greater.
     all[1].ports[0].width = 16;
     CHECK(names(2) == "0 0 0 0 ");
-    // Nothing is known of a rate that this version does not know.
+    // A rate that this version does not know is not compared.
     all[0].ports[0].speed = all[1].ports[0].speed = all[2].ports[0].speed = 0;
     CHECK(names(1) == "0 1 2 0 1 2 0 1 ");
   }
@@ -116,7 +116,8 @@ TEST_CASE("the fastest port; ranks of a host take devices that are alike in turn
     all.push_back(fake::roce("roce1"));
     CHECK(choose({}, here.drivers, 0).device.name == "roce0");
     CHECK(choose({}, here.drivers, 1).device.name == "roce1");
-    // One family of addresses does not reach the other, and of those that are not routed nothing is known.
+    // Addresses of different families do not reach each other, and addresses that are not routed tell
+    // nothing.
     auto& second = all[1].ports[0].gids;
     second = {fake::row_of("2001:db8::1", IBV_GID_TYPE_ROCE_V2)};
     CHECK(choose({}, here.drivers, 1).device.name == "roce0");

@@ -141,8 +141,8 @@ class lone_port {
   bool ethernet_ = false;
 };
 
-/// Empty if exactly those of a write (R), a datagram (D) and a multicast (M) arrive that are in `wanted`, in
-/// both directions.
+/// Empty if, in both directions, exactly those of a write (R), a datagram (D) and a multicast (M) arrive that
+/// `wanted` lists.
 std::string between(const std::string& wanted, const std::string& one, const std::string& other,
                     path_choice by_one = {}, path_choice by_other = {}) {
   const auto main_of = [&](const std::string& profile, const path_choice& by) {

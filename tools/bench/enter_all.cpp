@@ -32,7 +32,7 @@ bool selected(const selection& wanted, const listing& one) {
   if (wanted.algorithms.empty()) return one.is_default;
   return std::any_of(wanted.algorithms.begin(), wanted.algorithms.end(), [&](const std::string& name) {
     if (wanted.whole_names) return one.algorithm == name;
-    // Not within the brackets, which name the algorithms that it is composed of.
+    // Not within the brackets, which name the algorithms that a composed one consists of.
     const auto at = one.algorithm.find(name);
     return at != std::string::npos && at <= one.algorithm.find('<');
   });

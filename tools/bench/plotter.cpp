@@ -43,14 +43,14 @@ std::string text_of(std::FILE* what) {
   return all;
 }
 
-/// The program beside this one; else its name, which is looked for in PATH.
+/// The chorale-plot beside this program; otherwise its name, to be found in PATH.
 std::string program() {
   std::error_code failure;
   auto beside = std::filesystem::read_symlink("/proc/self/exe", failure).replace_filename("chorale-plot");
   return exists(beside, failure) ? beside.string() : "chorale-plot";
 }
 
-/// What it prints. It ends by itself: what it runs has a limit.
+/// The output of chorale-plot. Needs no time limit, since the programs that chorale-plot runs have one.
 std::string output_of(std::string form, std::string option, const std::string& document) {
   const file in = temporary(document);
   const file out = temporary();

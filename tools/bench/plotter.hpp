@@ -6,11 +6,11 @@
 
 namespace bench {
 
-/// The form as of `chorale-plot --help` ("plot", "report", "timeline") of a document in JSON.
+/// Runs chorale-plot with a form ("plot", "report", "timeline") on a JSON document. @returns its output
 /// @throws std::runtime_error with the reason and the remedy.
 std::string plotted(const std::string& form, const std::string& document);
 
-/// @throws std::runtime_error with the remedy unless there is all that this form needs.
+/// @throws std::runtime_error with the remedy if something that this form needs is missing.
 void need_plotter(const std::string& form);
 
 }  // namespace bench

@@ -26,22 +26,22 @@ OUTCOMES = {0: "passed", SKIPPED: "skipped", OUT_OF_TIME: "OUT OF TIME"}
 
 @dataclasses.dataclass
 class Step:
-    """One command and what the wires lose meanwhile."""
+    """A command, and the losses of the wires while it runs."""
     name: str
     command: list
     loss: float = 0.0
     limit: int = 120
     variables: dict = dataclasses.field(default_factory=dict)
-    show: bool = False  # its output belongs into the report
+    show: bool = False  # its output is part of the report
 
 
 def mpirun(ranks, *words, limit, more=()):
-    """The command that starts a program on that many ranks, and ends them all when the time is over. `more`: options of launch.py."""
+    """The command that starts a program on that many ranks, and ends them at the time limit. `more`: options of launch.py."""
     return [str(ROOT / "tests/multirank/launch.py"), "--timeout", str(limit), *more, str(ranks), *map(str, words)]
 
 
 def smoke_steps(build):
-    """What shows in a minute that the lab works and that Chorale works in it."""
+    """A test of one minute that the lab works, and that Chorale works in it."""
     yield Step("devices", ["rdma", "link"])
     yield Step("chorale-info", [str(build / "tools/chorale-info")])
     # Few calls, with known results.
@@ -52,7 +52,7 @@ def smoke_steps(build):
 
 
 def collectives(build, transport, ranks, loss):
-    """The collectives' test, with what there is time for: a guest with many ranks is slow."""
+    """The test of the collectives, reduced on many ranks, which are slow in a guest."""
     limit = 300
     return Step(f"{transport}, {ranks} ranks, {loss:g} % lost",
                 mpirun(ranks, build / "tests/multirank/collectives", "--largest", 262144 // ranks, limit=limit), loss,
@@ -61,7 +61,7 @@ def collectives(build, transport, ranks, loss):
 
 
 def all_steps(build):
-    """Everything, the ground first."""
+    """All steps, from the lower layers upwards."""
     yield from smoke_steps(build)
     on_one = {"CHORALE_TEST_DEVICE": "rxe1"}
     yield Step("verbs tests", [str(build / "tests/verbs/verbs_tests"), "[device]"], variables=on_one)
@@ -76,7 +76,7 @@ def all_steps(build):
         yield Step(f"multicast barrier, {ranks} ranks, {loss:g} % lost",
                    mpirun(ranks, build / "tests/multirank/lost_multicasts", 300 if loss else 60, limit=200), loss,
                    230,
-                   # A rank that asks too soon, in a guest that is slow, would hide whether anything was lost.
+                   # With the default patience, a rank in a slow guest asks too soon, which would look like a loss.
                    {"CHORALE_MULTICAST_PATIENCE_US": "200000"} if loss == 0 else {}, show=True)
     yield Step("multicast by rdma_cm, 4 ranks",
                mpirun(4, build / "tests/multirank/lost_multicasts", 60, limit=200), 0.0, 230,
@@ -99,14 +99,14 @@ def all_steps(build):
 
 
 def papers_steps(build):
-    """The papers' figures in their small form: seconds outside, minutes here."""
+    """The papers' figures in their small form: seconds on a host, minutes here."""
     for one in catalogue.all_figures():
         yield Step(f"papers {one.name}", [str(ROOT / "tools/papers"), one.name, "--small", "--time-limit", "600", "--build", str(build)],
                    limit=900, show=True)
 
 
 def cluster_steps(build):
-    """Two hosts (tools/rxe-lab --hosts 2): ranks that meet at an address, and the guide's session."""
+    """Two hosts (tools/rxe-lab --hosts 2): ranks that meet by bootstrap::tcp, and the sessions of the guide."""
     yield Step("ranks on two hosts, no launcher", [str(ROOT / "tools/lab/meeting.py"), str(build / "tests/bootstrap/tcp_ranks")], limit=1500, show=True)
     for page in "without-launcher", "cluster":
         yield Step(f"session on two hosts, {page}", [str(ROOT / "tools/lab/session.py"), "replay", str(build), str(build / "meson-logs/rxe/session"), page],
@@ -114,7 +114,7 @@ def cluster_steps(build):
 
 
 def places_steps(build):
-    """Two hosts with several ranks each: soft0 within, Soft-RoCE between."""
+    """Two hosts with several ranks each: soft0 within a host, Soft-RoCE between hosts."""
     folder = build / "meson-logs/rxe/places"
 
     def on_hosts(layout, *words):
@@ -141,35 +141,35 @@ def places_steps(build):
 
 
 def wires():
-    """The interfaces of the RDMA devices, called alike on all machines."""
+    """The interfaces of the RDMA devices; their names are the same on all machines."""
     return sorted(path.name for path in pathlib.Path("/sys/class/net").iterdir() if re.fullmatch(r"w\d+", path.name))
 
 
 def tc(host, *words, **how):
-    """Runs a command on the wires of a machine: this one, whose name is empty, or another one."""
+    """Runs tc on a machine; an empty name means this one."""
     return subprocess.run([*(["ssh", host] if host else []), "tc", *words], stdin=subprocess.DEVNULL, **how)
 
 
 def losses(host, wire):
-    """For each rule by which a wire loses packets, how many it has lost."""
+    """The number of packets lost by each loss rule of a wire."""
     told = tc(host, "-s", "-j", "qdisc", "show", "dev", wire, check=True, capture_output=True).stdout
     return [qdisc.get("drops", 0) for qdisc in json.loads(told) if qdisc.get("kind") == "netem"]
 
 
 def lose(hosts, percent):
-    """Makes the wires of the machines lose that many packets of a hundred that leave by them, from now on."""
+    """From now on, the machines' wires lose that percentage of outgoing packets."""
     for host, wire in itertools.product(hosts, wires()):
         if percent > 0:
             tc(host, "qdisc", "replace", "dev", wire, "root", "netem", "loss", f"{percent}%", "limit", "100000", check=True)
             continue
-        # Fails where there is nothing to delete.
+        # Fails if there is nothing to delete.
         tc(host, "qdisc", "delete", "dev", wire, "root", check=False, stderr=subprocess.DEVNULL)
         if losses(host, wire):
             sys.exit(f"{wire} of {host or 'this machine'} still loses packets")
 
 
 def lost_packets(hosts):
-    """Packets that the wires of each machine have lost since `lose`; 0 for a machine that does not answer."""
+    """The packets lost on the wires of each machine since `lose`; 0 if a machine does not answer."""
     try:
         return [sum(sum(losses(host, wire)) for wire in wires()) for host in hosts]
     except subprocess.CalledProcessError:
@@ -195,7 +195,7 @@ def run(step, logs, number, hosts):
     seconds = time.monotonic() - began
     outcome = OUTCOMES.get(status, f"FAILED ({status})")
     text = log.read_text(encoding="utf-8", errors="replace")
-    # Asked only where something may be lost: the last step of --places switches a machine off.
+    # Queried only if packets may be lost: the last step of --places switches a machine off.
     lost = lost_packets(hosts) if step.loss > 0 else [0]
     if step.loss > 0 and 0 in lost:
         outcome = f"FAILED (packets lost on each machine: {lost})"

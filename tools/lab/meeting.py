@@ -21,7 +21,7 @@ LIMIT = 600  # the processors are emulated
 
 
 class Job(Running):
-    """Its ranks, of which each is started by itself on a machine; they end with it."""
+    """The ranks of a job, each started separately on a machine; they end with this object."""
 
     def __init__(self, size, **more):
         super().__init__(LIMIT)
@@ -29,9 +29,9 @@ class Job(Running):
                           "CHORALE_TCP_SECRET": secrets.token_hex(16), **more}
 
     def start(self, rank, host, command=None, **more):
-        """`command`: words of a shell, instead of the sums."""
+        """Starts a rank. `command`: a shell command instead of the sums."""
         words = [f"{name}={value}" for name, value in {**self.variables, "RANK": str(rank), **more}.items()]
-        # What goes by standard input is seen by nobody else on that machine.
+        # Standard input, unlike arguments, is invisible to other users of that machine.
         self.ranks.append(subprocess.Popen(["ssh", host, f"read -r words; eval exec env $words {shlex.quote(shlex.join(command or [RANKS, 'sums', str(len(HOSTS))]))}"], stdin=subprocess.PIPE,
                                            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
         self.ranks[-1].stdin.write(shlex.join(words) + "\n")
@@ -65,7 +65,7 @@ class Meeting(unittest.TestCase):
             self.assertIn("its secret is another one", refused)
 
     def test_two_are_rank_1(self):
-        """One on each machine; who comes second depends on which is faster."""
+        """One process on each machine; which one is refused depends on their speed."""
         with Job(3, CHORALE_DEADLINE_MS="60000") as job:
             for rank, host in (0, HOSTS[0]), (1, HOSTS[0]), (1, HOSTS[1]):
                 job.start(rank, host)

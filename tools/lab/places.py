@@ -30,15 +30,15 @@ DEADLINE = 30
 
 
 class Case(failures.Case):
-    """Two ranks on each machine, of which one dies; without a launcher, since mpirun does not end if a rank on another machine is killed."""
+    """Two ranks on each machine, one of which dies. Without a launcher, since mpirun does not end if a rank on another machine is killed."""
 
     maxDiff = None
 
     def run_job(self, transport, victim, operation, and_then="", survivors=4):
-        """What the ranks have written down, by number. `and_then`: what a shell does once the victim is dead; `survivors`: how many of the first ranks
-        are waited for."""
+        """What the ranks have recorded, by number. `and_then`: a shell command to run after the victim's death; `survivors`: the number of first ranks
+        to wait for."""
         folder = pathlib.Path(tempfile.mkdtemp(dir=FOLDER))
-        # A folder for each machine, since what ranks write has the number of their process for a name.
+        # One folder per machine, since the names of the files are PIDs.
         script = f'mkdir -p {folder}/$(hostname); {BUILD}/tests/multirank/failing {folder}/$(hostname) kill {victim} {operation}'
         with meeting.Job(4, CHORALE_TEST_TRANSPORT=transport, CHORALE_DEADLINE_MS=str(1000 * DEADLINE), CHORALE_SILENCE_MS=str(500 * DEADLINE)) as job:
             for rank in range(4):
@@ -50,7 +50,7 @@ class Case(failures.Case):
 
 
 class Killed(Case):
-    """A rank is killed: its place hears of it from the process table, the other one through the adapter."""
+    """A rank is killed: ranks of its place learn of it from the process table, the others through the adapter."""
 
     def test_rank(self):
         for transport, victim, operation in ("rc", 3, "allreduce"), ("rc", 0, "barrier"), ("hybrid", 1, "broadcast"):
@@ -71,7 +71,7 @@ class Cluster(slurm_test.Cluster):
         self.nodes = {host: (host, f"10.0.0.{number}", 6818) for number, host in enumerate(meeting.HOSTS, 1)}
 
     def start_node(self, node):
-        # Elsewhere systemd makes this folder.
+        # On other systems, systemd creates this folder.
         slurmd = f"mkdir -p /sys/fs/cgroup/system.slice && SLURM_CONF={self.place}/slurm.conf slurmd -N {node}"
         if node == meeting.HOSTS[0]:
             return self.start("sh", "-c", slurmd)
@@ -99,7 +99,7 @@ class Slurm(unittest.TestCase):
 
 
 class Near(unittest.TestCase):
-    """Calls compared with the same ones with the adapter for everything, alternating within one run."""
+    """Compares calls with and without CHORALE_NEAR=off, which uses the adapter for everything, alternating within one run."""
 
     def test_calls(self):
         both = [{"name": name, "transport": "rc", "algorithm": "standard", "settings": {"CHORALE_NEAR": name}} for name in ("auto", "off")]
@@ -119,7 +119,7 @@ class Near(unittest.TestCase):
 
 
 class Lost(Case):
-    """A machine is lost: its ranks can tell nobody."""
+    """A machine fails, so that its ranks can notify no one."""
 
     def test_machine(self):
         found = [rank for rank in self.run_job("rc", 2, "allreduce", "echo o >/proc/sysrq-trigger", 2) if rank.number < 2]

@@ -23,12 +23,12 @@ import page_test  # noqa: E402
 PAGES = {name: ROOT / f"docs/guide/{name}.md" for name in ("cluster", "without-launcher")}
 NEED = "two hosts"
 HOSTS = ("node1", "node2")
-# The lab's processors are emulated.
+# The processors of the lab are emulated.
 page_test.SECONDS = 1200
 
 
 def prepare(build, folder):
-    """An installation made of links to the build, which all hosts see, and the pages' programs."""
+    """Makes an installation of links to the build, visible to all hosts, and the programs of the pages. @returns the errors"""
     folder.mkdir(parents=True)
     options = {option["name"]: option["value"] for option in json.loads((build / "meson-info/intro-buildoptions.json").read_text(encoding="utf-8"))}
     environment, reason = installation.surroundings(build, options["prefix"], options["b_sanitize"], folder)
@@ -47,7 +47,7 @@ def prepare(build, folder):
 
 
 def install(folder):
-    """Has each host find library and tools where an installation has them; the files are the same for all."""
+    """Links library and tools into the standard folders of each host; all hosts share the same files."""
     libraries = shlex.quote(str(next((folder / "installed").rglob("libchorale.so")).parent))
     script = f"ln -sf {libraries}/libchorale* /usr/lib/x86_64-linux-gnu/; ln -sf {shlex.quote(str(folder))}/installed/bin/* /usr/bin/"
     for host in HOSTS:
@@ -55,7 +55,7 @@ def install(folder):
 
 
 def replay(folder, path):
-    """Mistakes of the sessions of a page."""
+    """Replays the sessions of a page. @returns the errors"""
     install(folder)
     kept = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment = kept | {"PATH": f"{folder / 'commands'}:{kept['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

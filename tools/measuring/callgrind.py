@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs under callgrind, which dump what they count by counted/counting.hpp."""
+"""Runs programs under callgrind, which dump their counts through counted/counting.hpp."""
 import os
 import pathlib
 import re
@@ -11,7 +11,7 @@ TIME_LIMIT = 3600  # seconds
 
 
 def dumps(*command, options=(), before=()):
-    """{words that name a count: its dump}, of a program that is run by the words `before`. @throws Refused"""
+    """{words that name a count: its dump} of a program. `before`: words before valgrind's command. @throws Refused"""
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         words = [*before, "valgrind", "--tool=callgrind", "--fair-sched=yes", *options, f"--callgrind-out-file={folder}/out", *command]
         process.run_named(words, {**process.environment(), "CHORALE_SOFT_FABRIC": f"count{os.getpid()}"}, TIME_LIMIT)

@@ -15,16 +15,16 @@ import collections
 from measuring import options, pages, programs
 
 OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan")
-# What serves only programs that name it.
+# Algorithms that only programs that name them use.
 NAMED = {"multicast", *(f"{name}_multicast<{degree}>" for name in ("gather", "reduce") for degree in (1, 3, 7, 15))}
-# What combines in another order than that of the ranks.
+# Algorithms that combine in another order than that of the ranks.
 UNORDERED = {"reduce_scatter": {"recursive_halving", "circulant"}, "allreduce": {"ring"}}
 BOUND = 1.1
 WANTED = 0.95
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("operations", nargs="*", metavar="OPERATION", help="default: all but exchange")
     parser.add_argument("--machine", default="ndr-64core", help="names or files, with commas between (default: %(default)s)")
     parser.add_argument("--ranks", type=options.numbers, default="5,16")
@@ -46,7 +46,7 @@ def rows_of(chosen, machine, ranks):
 
 
 def run(chosen):
-    """Prints the rows beyond the bound, and how many there are. @returns the exit status"""
+    """Prints the rows beyond the bound, and the number of rows within it. @returns the exit status"""
     print(pages.head("operation", "machine", "ranks", "bytes", "choice, us", "best, us", "", "ratio", words=2))
     total = within = 0
     for machine in chosen.machine.split(","):

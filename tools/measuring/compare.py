@@ -25,14 +25,14 @@ OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "allto
 
 
 def operation(text):
-    """One of them."""
+    """An operation of OPERATIONS."""
     if text not in OPERATIONS:
         raise argparse.ArgumentTypeError(f"no such collective: {text}")
     return text
 
 
 def library(text):
-    """What --mpi names."""
+    """The library of an --mpi option."""
     try:
         return mpi.parse(text)
     except ValueError as e:
@@ -40,7 +40,7 @@ def library(text):
 
 
 def picture_file(option):
-    """The type of a file that is drawn for an option."""
+    """An option's type that checks whether its picture can be drawn."""
     def file(text):
         try:
             plotter.require(option)
@@ -51,7 +51,7 @@ def picture_file(option):
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("collectives", nargs="*", type=operation, metavar="COLLECTIVE", help="%s (default: all)" % ", ".join(OPERATIONS))
     parser.add_argument("-n", "--ranks", type=options.numbers, default="2", help="number of ranks, or several with commas between (default 2)")
     parser.add_argument("--mpi", action="append", type=library, default=[], metavar="NAME=PREFIX[:OPTIONS]",
@@ -77,7 +77,7 @@ def add_options(parser):
 
 
 def check(chosen):
-    """Ends with status 2 if options contradict each other; completes them."""
+    """Completes the options; exits with status 2 if they contradict each other."""
     if chosen.bound is None:
         chosen.bound = 1.1 if chosen.choice else 1.05
     if chosen.choice and (chosen.mpi or chosen.without):
@@ -90,16 +90,16 @@ def check(chosen):
 
 
 def show(text):
-    """A line of progress on a terminal, which the next overwrites."""
+    """Shows a progress line on a terminal, which the next one overwrites."""
     if sys.stderr.isatty():
         print(text.ljust(70), end="\r", file=sys.stderr, flush=True)
 
 
 def run(chosen):
-    """Measures, prints and writes. @returns the exit status"""
+    """Measures, prints, and writes the files. @returns the exit status"""
     check(chosen)
     operations = [one for one in OPERATIONS if not chosen.collectives or one in chosen.collectives]
-    # Reductions are of whole floats, and every program must measure the same.
+    # Sizes are multiples of a float, and must be equal for all programs.
     sizes = sorted({max(4, size // 4 * 4) for size in chosen.sizes})
     everyone, missing = contestants.gather(chosen)
     load = machine.load()

@@ -13,7 +13,7 @@ QUICK = ("--samples", "30", "--budget", "0.1")
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     options.add_build(parser)
     options.add_rounds(parser, 5)
     options.add_cores(parser)
@@ -22,7 +22,7 @@ def add_options(parser):
 
 
 def flag(build, cores):
-    """Nanoseconds of a flag one way. @throws Refused"""
+    """The one-way time of a flag in nanoseconds. @throws Refused"""
     own = 'case $OMPI_COMM_WORLD_RANK in 0) core=$1;; *) core=$2;; esac; shift 2; exec taskset -c "$core" "$@"'
     words = [*programs.launched(2, "--oversubscribe", "--bind-to", "none"), "sh", "-c", own, "sh", *map(str, cores)]
     (row,) = programs.rows(*words, programs.program(build, "chorale-bench"), "barrier", "--floor", *QUICK)

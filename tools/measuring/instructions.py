@@ -26,7 +26,7 @@ DEARER = " **dearer**"
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("base", nargs="?")
     parser.add_argument("new", nargs="?")
     parser.add_argument("--plans", action="store_true")
@@ -39,7 +39,7 @@ def add_options(parser):
 
 
 def built(tree, release, source):
-    """The program of a tree, whose library is built in `release`."""
+    """The program of a tree, linked with the library built in `release`."""
     return trees.linked(tree, trees.built(tree, release), release / pathlib.Path(source).stem, source)
 
 
@@ -50,7 +50,7 @@ def counted(program, transport, calls):
 
 
 def least(program, transport, chosen):
-    """Of all runs."""
+    """The minimum over all runs."""
     samples = medians.Samples()
     for _ in range(chosen.runs):
         samples.add(counted(program, transport, chosen.calls))
@@ -58,7 +58,7 @@ def least(program, transport, chosen):
 
 
 def plans(chosen):
-    """The table of --plans. @returns how many are dearer"""
+    """Prints the table of --plans. @returns the number of calls that are dearer"""
     if chosen.library:
         program = trees.linked(trees.ROOT, chosen.library.resolve() / "libchorale.so", chosen.folder.resolve() / "plans", "plans.cpp")
     else:
@@ -76,7 +76,7 @@ def plans(chosen):
 
 
 def commits(chosen):
-    """The table of two states of the tree. @returns how many are dearer"""
+    """Prints the table of two states of the tree. @returns the number of calls that are dearer"""
     base, old_tree = trees.unpacked(chosen.base, chosen.folder)
     new, new_tree = trees.unpacked(chosen.new, chosen.folder) if chosen.new else ("here", trees.ROOT)
     before = built(old_tree, old_tree / "release", "calls.cpp")

@@ -20,7 +20,7 @@ import tempfile
 from measuring import callgrind, options, pages, process, trees
 
 SOURCE = "small_calls.cpp"
-# The first that fits. What comes from the standard library's headers counts where it is inlined.
+# The first match counts. Instructions from headers of the standard library count where they are inlined.
 LAYERS = {
     "device": r"lib/soft/",
     "mailbox": r"chorale/transport/(connections/|wire/mailbox)|lib/transport/connections/|chorale/verbs/",
@@ -34,7 +34,7 @@ DIVISION = re.compile(r"^i?div[lq]?$")
 
 
 class Profile:
-    """Instructions of one dump: by file, line and function, and by object and address."""
+    """The instructions of one dump: by file and line, and by object and address."""
 
     def __init__(self, text):
         self.places = collections.Counter()
@@ -86,7 +86,7 @@ class Profile:
 
 
 class Mnemonics:
-    """What stands at an address of an object, looked up in all of its text at once."""
+    """The mnemonics of slow instructions by address: all of an object's text is disassembled at once."""
 
     def __init__(self):
         self.objects = {}
@@ -95,7 +95,7 @@ class Mnemonics:
         if file not in self.objects:
             text = subprocess.run(["objdump", "-d", "--no-show-raw-insn", file], check=True, text=True, stdout=subprocess.PIPE).stdout
             found = re.findall(r"^ *([0-9a-f]+):\t(lock )?(\w+)(.*)$", text, re.M)
-            # An exchange with memory is locked without saying so; one of registers is a way to write a no-op.
+            # An exchange with memory is implicitly locked; an exchange of registers may be a no-op.
             self.objects[file] = {int(a, 16): ("lock" if lock else word) for a, lock, word, operands in found
                                   if lock or DIVISION.match(word) or (word == "xchg" and "(" in operands)}
         return self.objects[file].get(address, "")
@@ -138,14 +138,14 @@ def lines(one, calls):
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("--library", type=pathlib.Path, default=trees.ROOT / "build-check" / "lib")
     parser.add_argument("--calls", type=options.count, default=400)
     parser.add_argument("--lines", metavar="CALL/RANK")
 
 
 def run(chosen):
-    """Prints the table, or the lines. @returns the exit status"""
+    """Prints the table, or the lines of --lines. @returns the exit status"""
     found = measured(chosen.library.resolve(), chosen.calls)
     if not chosen.lines:
         table(found, chosen.calls)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""An MPI library, anyone's: where it is, how its launcher is told what matters, and how the peers' program is built with it."""
+"""Any MPI library: its location, the options of its launcher, and the build of the peers' program with it."""
 import dataclasses
 import hashlib
 import json
@@ -19,21 +19,21 @@ OPEN_MPI, HYDRA, OTHER = "Open MPI", "Hydra", "other"
 
 @dataclasses.dataclass(frozen=True)
 class Mpi:
-    """A library as the user names it."""
+    """A library as named by the user."""
     name: str
     compiler: str
     launcher: str
     options: tuple = ()
     prefix: str = None  # None: the system's, which needs no search paths
-    built: str = None  # the program that a build of this tree has for it
+    built: str = None  # the program that this tree's build makes for it
 
     def environment(self):
-        """The variables of its compiler, its launcher and its programs."""
+        """The environment of its compiler, its launcher and its programs."""
         return process.environment(self.prefix)
 
 
 def parse(text):
-    """The library that NAME=PREFIX[:OPTIONS] names. @throws ValueError with the remedy"""
+    """The library of NAME=PREFIX[:OPTIONS]. @throws ValueError with the remedy"""
     name, equals, rest = text.partition("=")
     prefix, _, options = rest.partition(":")
     if not equals or not prefix or not NAMES.fullmatch(name):
@@ -46,20 +46,20 @@ def parse(text):
     return Mpi(name, str(compiler), str(launcher), tuple(shlex.split(options)), None if prefix == "/usr" else str(folder.parent))
 
 
-# Open MPI's own shared memory is its default where there is no adapter; over UCX it is another library with other figures.
+# Without an adapter, Open MPI uses its own shared memory by default; over UCX it performs like another library.
 DEBIAN = {"openmpi": (), "mpich": (),
           "openmpi-ucx": ("--mca", "pml", "ucx", "--mca", "pml_ucx_tls", "any", "--mca", "pml_ucx_devices", "any")}
 
 
 def debian(name):
-    """The library of a Debian package, whose programs end in its name, with the options of DEBIAN; None if it has no launcher here."""
+    """The library of a Debian package, with the options of DEBIAN; the names of its programs end in the package's. None if its launcher is missing."""
     package = name.partition("-")[0]
     launcher = shutil.which(f"mpirun.{package}")
     return Mpi(name, f"mpicc.{package}", launcher, DEBIAN[name], built=f"mpi-peers-{package}") if launcher else None
 
 
 def kind(library):
-    """(which family its launcher belongs to, its first number of version)."""
+    """(the kind of its launcher, its major version)."""
     try:
         said = process.run([library.launcher, "--version"], library.environment(), 20)
     except process.Refused:
@@ -72,9 +72,9 @@ def kind(library):
 
 
 def words(library, family, ranks, crowded):
-    """How its launcher is called. What the user says about binding or mapping is not said twice.
+    """The launcher's command. The user's own options for binding or mapping replace the default ones.
 
-    Ranks that outnumber cores (`crowded`) are not bound; Open MPI's then give way while they wait.
+    Ranks that outnumber cores (`crowded`) are not bound; those of Open MPI yield while they wait.
     """
     own = any("bind-to" in option or "map-by" in option for option in library.options)
     which, number = family
@@ -90,7 +90,7 @@ def words(library, family, ranks, crowded):
 
 
 def program(library, build, folder):
-    """The peers' program with this library, built unless it has been. @throws Refused with what the compiler said"""
+    """The peers' program with this library; builds it if necessary. @throws Refused with the compiler's output"""
     build = pathlib.Path(build).resolve()
     built = build / "tools" / (library.built or f"mpi-peers-{library.name}")
     if library.built and built.is_file():
@@ -108,7 +108,7 @@ def program(library, build, folder):
     if not target.is_file():
         target.parent.mkdir(parents=True, exist_ok=True)
         new = target.with_name(f"{target.name}.{os.getpid()}")
-        # The library's compiler is one for C, but every such wrapper hands languages on.
+        # The library's compiler is for C, but the wrappers accept other languages.
         command = [compiler, "-x", "c++", "-std=c++20", "-O3", "-DNDEBUG", f"-I{source / 'include'}", f"-I{build / 'include'}",
                    str(main), "-x", "none", *map(str, parts), *libraries("fmt"), "-lstdc++", "-lm", "-o", str(new)]
         try:
@@ -124,7 +124,7 @@ def program(library, build, folder):
 
 
 def source_of(build):
-    """The tree that a build folder is of: the program must agree with the loop that was built."""
+    """The source tree of a build folder: the program must match the loop that was built."""
     try:
         told = json.loads((build / "meson-info" / "meson-info.json").read_text(encoding="utf-8"))
         return pathlib.Path(told["directories"]["source"])
@@ -133,7 +133,7 @@ def source_of(build):
 
 
 def digest(compiler, *files):
-    """A name for what a program is built from."""
+    """A name derived from the files that a program is built from."""
     told = hashlib.sha256()
     for file in (pathlib.Path(compiler), *files):
         told.update(f"{file.absolute()} {file.stat().st_mtime_ns} {file.stat().st_size}\n".encode())
@@ -141,7 +141,7 @@ def digest(compiler, *files):
 
 
 def libraries(package):
-    """What links a package."""
+    """The linker options of a package."""
     try:
         done = subprocess.run(["pkg-config", "--libs", package], capture_output=True, text=True, check=True)
         return done.stdout.split()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the options of several subcommands have in common."""
+"""Options of several subcommands."""
 import argparse
 import pathlib
 
@@ -7,7 +7,7 @@ from measuring import pages, process
 
 
 def numbers(text):
-    """Whole numbers from 1 on with commas between, each once, in their order."""
+    """Positive integers separated by commas, in ascending order and without duplicates."""
     try:
         found = sorted({int(number) for number in text.split(",")})
     except ValueError:
@@ -18,14 +18,14 @@ def numbers(text):
 
 
 def count(text):
-    """A whole number from 1 on."""
+    """A positive integer."""
     if not text.isdigit() or int(text) < 1:
         raise argparse.ArgumentTypeError(f"takes a whole number from 1 on, not {text}")
     return int(text)
 
 
 def seconds(text):
-    """More than none."""
+    """A positive number of seconds."""
     try:
         found = float(text)
     except ValueError:
@@ -44,7 +44,7 @@ def two_cores(text):
 
 
 def page(text):
-    """FILE:NAME as (file, name), whose marks are looked for before anything is measured."""
+    """FILE:NAME as (file, name); checks that the file has the marks before anything is measured."""
     file, _, name = text.rpartition(":")
     if not file or not name:
         raise argparse.ArgumentTypeError(f"takes FILE:NAME, not {text}")
@@ -56,21 +56,21 @@ def page(text):
 
 
 def add_build(parser):
-    """Where the programs are."""
+    """Adds the option for the build folder."""
     parser.add_argument("--build", type=pathlib.Path, default="build", metavar="FOLDER", help="of a build with -Dtools=true (default: build)")
 
 
 def add_cores(parser):
-    """Where two processes run."""
+    """Adds the option for the cores of two processes."""
     parser.add_argument("--cores", type=two_cores, default="0,1", help="two cores (default 0,1)")
 
 
 def add_page(parser):
-    """A page that what is printed becomes a part of."""
+    """Adds the option for a page into which the output is inserted."""
     parser.add_argument("--page", type=page, metavar="FILE:NAME",
                         help="also put what is printed into a page, between its lines '<!-- made by tools/measure: NAME -->' and '<!-- end of NAME -->'")
 
 
 def add_rounds(parser, default, name="--rounds", what="whose medians are taken"):
-    """How often."""
+    """Adds the option for the number of rounds."""
     parser.add_argument(name, type=count, default=default, metavar="N", help=f"runs of each, {what} (default {default})")

@@ -1,20 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables of Markdown, and pages that have a part between two marks."""
+"""Markdown tables, and pages with a generated part between two marks."""
 from measuring.process import Refused
 
 
 def cells(*texts):
-    """A line of a table of Markdown."""
+    """A row of a Markdown table."""
     return "| " + " | ".join(str(text).replace("|", "\\|") for text in texts) + " |"
 
 
 def head(*texts, words=1):
-    """The first two lines of a table; the columns after the first `words` are of numbers."""
+    """The first two lines of a table; all columns but the first `words` are numeric."""
     return f"{cells(*texts)}\n|{'---|' * words}{'---:|' * (len(texts) - words)}"
 
 
 def split(file, name):
-    """(what stands before, between and behind the marks of that name, which belong to the first and the last). @throws Refused, OSError"""
+    """(text before, between and after the marks of that name; the first and the last part include the marks). @throws Refused, OSError"""
     text = file.read_text(encoding="utf-8")
     begin, end = f"<!-- made by tools/measure: {name} -->\n", f"<!-- end of {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
@@ -24,13 +24,13 @@ def split(file, name):
 
 
 def put(file, name, made):
-    """Puts what was made between these marks. @throws Refused, OSError"""
+    """Inserts text between these marks. @throws Refused, OSError"""
     before, _, behind = split(file, name)
     file.write_text(before + made.strip() + "\n" + behind, encoding="utf-8")
 
 
 def show(page, lines):
-    """Prints lines, and puts them into a page, (file, name), if there is one. @returns the exit status"""
+    """Prints lines, and inserts them into the page (file, name) if given. @returns the exit status"""
     made = "\n".join(lines)
     print(made)
     if page:

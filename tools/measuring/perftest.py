@@ -23,7 +23,7 @@ PROGRAMS = sorted({program for program, _ in LATENCY} | set(BANDWIDTH))
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("programs", nargs="*", metavar="PROGRAM", help=f"{', '.join(PROGRAMS)} (default: all)")
     options.add_build(parser)
     options.add_rounds(parser, 5)
@@ -32,7 +32,7 @@ def add_options(parser):
 
 
 class Pinned(runner.Setup):
-    """Server on one core, client on the other."""
+    """Runs the server on one core and the client on the other."""
 
     def __init__(self, build, cores):
         super().__init__(build)
@@ -43,24 +43,24 @@ class Pinned(runner.Setup):
 
 
 def figures(setup, program, *words):
-    """The numbers of the last line of a program. @throws Refused"""
+    """The numbers in the last line of a program's output. @throws Refused"""
     result = runner.run_pair(setup, {}, program, list(words), None)
     if result.state != "works":
         raise process.Refused(f"{program} {' '.join(words)} {result.text()}")
     rows = re.findall(r"^\s*\d+\s+\d+\s+[\d. \t]+$", result.output, re.M)
     if not rows:
         raise process.Refused(f"{program} printed no figures:\n{result.output[-2000:]}")
-    return rows[-1].split()  # of the client, who comes last
+    return rows[-1].split()  # of the client, whose output comes last
 
 
 def latency(setup, program, more):
-    """Nanoseconds."""
+    """The latency in nanoseconds."""
     size = [] if "atomic" in program else ["-s", "8"]
     return float(figures(setup, program, *more.split(), *size, "-n", "20000")[4]) * 1000
 
 
 def bandwidth(setup, program, size):
-    """MB/s (1e6 bytes)."""
+    """The bandwidth in MB/s (1e6 bytes)."""
     return float(figures(setup, program, "-s", str(size), "-n", "2000", "--report_gbits")[3]) * 1000 / 8
 
 

@@ -15,12 +15,12 @@ import tempfile
 from measuring import medians, options, pages, programs
 
 OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan")
-# Dealt to cores in turn, and kept there, as they are simulated: the system may leave them on cores unevenly.
+# Ranks are bound to cores round-robin, as in the simulation: the system may distribute them unevenly.
 DEALT = ("--oversubscribe", "--map-by", "core", "--bind-to", "core:overload-allowed")
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("operations", nargs="*", metavar="OPERATION", help="default: all but exchange")
     parser.add_argument("--ranks", type=options.count, default=2)
     parser.add_argument("--sizes", default="8,1K,16K,256K")
@@ -32,7 +32,7 @@ def add_options(parser):
 
 
 def times(*command):
-    """{(operation, algorithm, bytes): microseconds} of a run of a bench."""
+    """{(operation, algorithm, bytes): microseconds} of a benchmark run."""
     return {(row["operation"], row["algorithm"], row["bytes"]): row["median"] for row in programs.rows(*command)}
 
 
@@ -44,7 +44,7 @@ def run(chosen):
     predicted, measured = medians.Samples(), medians.Samples()
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         machine = chosen.machine or str(pathlib.Path(folder) / "here.json")
-        # Calibrated again just before each run, since a shared machine is now faster and now slower.
+        # Calibrated again before each run, since the speed of a shared machine varies.
         for number in range(chosen.runs):
             if not chosen.machine:
                 programs.run(*programs.launched(2, "--oversubscribe", "--bind-to", "core"), points, "calibrate", "--machine", machine)
@@ -56,13 +56,13 @@ def run(chosen):
 
 
 def show(chosen, predicted, measured):
-    """The table of the medians, and how many are near."""
+    """Prints the table of the medians, and the number of close predictions."""
     head = ("operation", "algorithm", "bytes", "predicted, us", "measured, us", "error")
     line = pages.cells if chosen.markdown else "{:<15} {:<26} {:>8} {:>12} {:>12} {:>8}".format
     print(pages.head(*head, words=2) if chosen.markdown else line(*head))
     errors = []
     for key in predicted:
-        # No simulated rank sees memory of another as its own, so that these are other algorithms there.
+        # Simulated ranks do not share memory, so these algorithms behave differently there.
         if key not in measured or key[1] in ("standard", "last_arriver", "last_arriver_reads"):
             continue
         guess, truth = predicted.median(key), measured.median(key)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A command with a time limit, of which nothing is left when it is over."""
+"""Runs a command with a time limit, and leaves nothing of it behind."""
 import ctypes
 import os
 import pathlib
@@ -12,21 +12,21 @@ import time
 
 PR_SET_CHILD_SUBREAPER = 36
 SHARED_MEMORY = "/dev/shm/"
-GRACE = 3  # seconds that a launcher has to end its ranks itself
-MOST_SAID = 65536  # bytes of what a command says that are kept, of its beginning and of its end
+GRACE = 3  # seconds for a launcher to end its ranks itself
+MOST_SAID = 65536  # bytes of output that are kept, at the beginning and at the end
 FOREIGN = ("PMIX_", "OMPI_", "PMI_", "MPI_", "HYDI_", "HYDRA_")
 AS_ROOT = ("OMPI_ALLOW_RUN_AS_ROOT", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "PRTE_ALLOW_RUN_AS_ROOT",
            "PRTE_ALLOW_RUN_AS_ROOT_CONFIRM")
 
 
 class Refused(Exception):
-    """A command that failed or took too long, or whose result cannot be used; the text says why."""
+    """A command that failed or took too long, or whose result cannot be used; the text gives the reason."""
 
 
 def environment(prefix=None):
-    """The variables of a launched program; with the programs and libraries below `prefix` first.
+    """The environment of a launched program, with programs and libraries below `prefix` first in the paths.
 
-    Containers know no user but root. A launcher that starts this script must not confuse those that it starts.
+    Root may start ranks, since containers often have no other user. Variables of a launcher that started this script are removed.
     """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(FOREIGN) or name.startswith("OMPI_MCA_")}
     kept.update(dict.fromkeys(AS_ROOT, "1"))
@@ -37,10 +37,10 @@ def environment(prefix=None):
 
 
 def run(command, variables, limit):
-    """Runs a command for at most `limit` seconds. @returns how what it said begins. @throws Refused"""
+    """Runs a command for at most `limit` seconds. @returns the beginning of its output. @throws Refused"""
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     before, files_before = descendants(), set(os.listdir(SHARED_MEMORY)) if os.path.isdir(SHARED_MEMORY) else set()
-    # A launcher's session folder goes with this one, even if the launcher is killed.
+    # The launcher's session folder is in this folder, and so is removed even if the launcher is killed.
     with tempfile.TemporaryDirectory(prefix="measure-", ignore_cleanup_errors=True) as folder:
         process, in_time = None, False
         try:
@@ -51,7 +51,7 @@ def run(command, variables, limit):
         except OSError as e:
             raise Refused(f"{command[0]} does not start: {e.strerror}") from e
         finally:
-            # A signal that ends the script may come wherever it is, even before it knows the process.
+            # A signal that ends the script may arrive at any point, even before `process` is set.
             if not in_time:
                 files = mapped(descendants() - before) - {SHARED_MEMORY + name for name in files_before}
                 if process:
@@ -60,7 +60,7 @@ def run(command, variables, limit):
             end_all(process, before, GRACE if in_time else 0)
             if not in_time:
                 remove(files)
-        text = said.text()  # also waits for the reader
+        text = said.text()  # also waits for the reader thread
     if not in_time:
         raise Refused(f"took more than {limit:g} s")
     if process.returncode != 0:
@@ -69,7 +69,7 @@ def run(command, variables, limit):
 
 
 def run_named(command, variables, limit):
-    """The same for words of any kind; what is thrown begins with them."""
+    """The same for words of any type; exceptions begin with the command."""
     command = [str(word) for word in command]
     try:
         return run(command, variables, limit)
@@ -78,14 +78,14 @@ def run_named(command, variables, limit):
 
 
 def how_ended(status):
-    """An exit status in words."""
+    """Describes an exit status."""
     if status < 0:
         return f"was ended by {signal.Signals(-status).name}"
     return f"ended with status {status}"
 
 
 def ended(process, limit):
-    """Waits for a process. @returns whether it has ended within so many seconds."""
+    """Waits for a process. @returns whether it has ended within `limit` seconds"""
     try:
         process.wait(limit)
     except subprocess.TimeoutExpired:
@@ -94,7 +94,7 @@ def ended(process, limit):
 
 
 class Said:
-    """Beginning and end of what a pipe brings, read by a thread, so that a program that writes much is not held up."""
+    """The beginning and the end of a pipe's data, read by a thread, so that the writer does not block."""
 
     def __init__(self, pipe):
         self.first = self.last = b""
@@ -103,31 +103,31 @@ class Said:
         self.thread.start()
 
     def read(self):
-        """Until all ends that write are closed."""
+        """Reads until all write ends are closed."""
         while piece := self.pipe.read1(65536):
             self.first = (self.first + piece)[:MOST_SAID]
             self.last = (self.last + piece)[-MOST_SAID:]
 
     def text(self):
-        """In one line, when those that write are gone: what programs of ours said, else what was called an error, else the last words."""
+        """After the writers have ended, in one line: messages of Chorale's programs, else lines with errors, else the end of the output."""
         self.thread.join(GRACE)
         if not self.thread.is_alive():
             self.pipe.close()
         lines = [" ".join(line.split()) for line in self.last.decode(errors="replace").splitlines()]
-        # A launcher adds much, and each rank says the same.
+        # Launchers add much text, and the ranks repeat each other.
         ours = " / ".join(list(dict.fromkeys(line for line in lines if line.startswith(("chorale", "papers-"))))[:8])
         errors = " / ".join(line for line in lines if "error" in line.lower())
         return "".join(letter for letter in ours[:1500] or errors[:400] or " ".join(lines)[-400:] if letter.isprintable()).strip()
 
 
 def descendants():
-    """The numbers of all processes that this one has started, directly or not. As a subreaper it inherits orphans."""
+    """The PIDs of all direct and indirect children of this process, which as a subreaper adopts orphans."""
     children = {}
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
         try:
-            # The name, in parentheses, may have blanks.
+            # The process name, in parentheses, may contain blanks.
             parent = int(pathlib.Path("/proc", entry, "stat").read_text(errors="replace").rpartition(")")[2].split()[1])
         except (OSError, IndexError, ValueError):
             continue
@@ -141,9 +141,9 @@ def descendants():
 
 
 def end_all(process, before, patience):
-    """Ends what a command has started, after so many seconds in which it may end by itself.
+    """Ends all processes of a command after `patience` seconds, in which they may end by themselves.
 
-    Launchers give their ranks process groups and sessions of their own, so that ending one group would not do.
+    Launchers put ranks into their own process groups and sessions, so it does not suffice to kill one group.
     """
     deadline = time.monotonic() + patience
     while left := descendants() - before:
@@ -156,14 +156,14 @@ def end_all(process, before, patience):
                         os.kill(pid, signal.SIGKILL)
                     os.waitpid(pid, os.WNOHANG)
                 except (ProcessLookupError, ChildProcessError):
-                    pass  # it has ended meanwhile, or is not yet an orphan
+                    pass  # it has ended meanwhile, or is not an orphan yet
             elif time.monotonic() >= deadline:
                 process.kill()
         time.sleep(0.01)
 
 
 def mapped(pids):
-    """The files of shared memory that processes have mapped."""
+    """The shared memory files that processes have mapped."""
     found = set()
     for pid in pids:
         try:
@@ -176,7 +176,7 @@ def mapped(pids):
 
 
 def remove(files):
-    """Removes files of shared memory that killed processes could not, unless somebody else has them mapped."""
+    """Removes shared memory files that killed processes left behind, unless other processes have them mapped."""
     used = mapped(entry for entry in os.listdir("/proc") if entry.isdigit()) if files else set()
     for file in files - used:
         pathlib.Path(file).unlink(missing_ok=True)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs of a build, under Open MPI's launcher or without one."""
+"""Runs the programs of a build, with Open MPI's launcher or without a launcher."""
 import dataclasses
 import json
 import os
@@ -12,7 +12,7 @@ TIME_LIMIT = 300  # seconds
 
 
 def program(build, name):
-    """Where a program of a build is. @throws Refused with the remedy"""
+    """The path of a program of a build. @throws Refused with the remedy"""
     path = pathlib.Path(build).resolve() / "tools" / name
     if not path.is_file():
         raise process.Refused(f"{path} is not built: --build names the folder of a build with -Dtools=true, and 'ninja -C {build} tools/{name}' makes it")
@@ -20,7 +20,7 @@ def program(build, name):
 
 
 def launched(ranks, *options):
-    """The words that start so many ranks. Without `options` each is bound to a core, if there are enough. @throws Refused"""
+    """The command prefix that starts `ranks` ranks. Without `options`, each is bound to a core if there are enough. @throws Refused"""
     library = mpi.debian("openmpi")
     if library is None:
         raise process.Refused("there is no mpirun.openmpi: tools/install-dependencies installs it")
@@ -28,7 +28,7 @@ def launched(ranks, *options):
 
 
 def rows(*command, limit=TIME_LIMIT, variables=None):
-    """The rows of the result that a program of ours writes with --json, on soft0 if no device is named. @throws Refused"""
+    """The rows of the result that one of our programs writes with --json, by default on soft0. @throws Refused"""
     with tempfile.TemporaryDirectory(prefix="measure-") as folder:
         file = pathlib.Path(folder) / "result.json"
         run(*command, "--json", str(file), limit=limit, variables=variables)
@@ -36,5 +36,5 @@ def rows(*command, limit=TIME_LIMIT, variables=None):
 
 
 def run(*command, limit=TIME_LIMIT, variables=None):
-    """Runs a program, with further variables. @returns how what it said begins. @throws Refused"""
+    """Runs a program, with additional variables. @returns the beginning of its output. @throws Refused"""
     return process.run_named(command, {"CHORALE_DEVICE": "soft0", **process.environment(), **(variables or {})}, limit)

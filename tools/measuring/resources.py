@@ -10,7 +10,7 @@ from measuring import options, pages, programs
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     options.add_build(parser)
     parser.add_argument("--ranks", type=options.numbers, default="2,4,8,16,32,64", help="numbers of threads (default 2,4,8,16,32,64)")
     parser.add_argument("--processes", type=options.count, metavar="N", help="so many ranks, each a process, instead of threads")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""This tree, the files of other commits, their libraries, and programs that are linked with these."""
+"""This tree, the files of other commits, their libraries, and programs linked with them."""
 import os
 import pathlib
 import shlex
@@ -14,12 +14,12 @@ LIMIT = 7200  # seconds
 
 
 def call(*words):
-    """Runs a command. @returns how what it said begins. @throws Refused"""
+    """Runs a command. @returns the beginning of its output. @throws Refused"""
     return process.run_named(words, process.environment(), LIMIT)
 
 
 def unpacked(commit, folder):
-    """The name of the commit, and its files in a folder of its own, which git does not know of."""
+    """The name of the commit, and a folder with its files, outside of Git's control."""
     name = call("git", "-C", ROOT, "rev-parse", "--short=10", f"{commit}^{{commit}}").strip()
     tree = folder / name
     if not tree.exists():
@@ -32,7 +32,7 @@ def unpacked(commit, folder):
 
 
 def built(tree, release):
-    """The library of a tree, built in `release`; what is there is made anew only where it has to be."""
+    """The library of a tree, built in `release` as far as necessary."""
     if not (release / "build.ninja").exists():
         call("meson", "setup", release, tree, "-Dbuildtype=release", "-Db_ndebug=true", "-Dtests=false", "-Dexamples=false", "-Dtools=false")
     call("ninja", "-C", release, "--quiet")
@@ -40,8 +40,8 @@ def built(tree, release):
 
 
 def linked(tree, library, program, source, *options):
-    """A program of a file below counted/, of the tree itself, since calls may be spelt otherwise, with its headers and library; made anew only where
-    it has to be."""
+    """Links a program from a source below counted/, with the headers and library of a tree, if necessary. Prefers the tree's own source, since
+    the interface of calls may differ."""
     own = tree / PROGRAMS / source
     source = own if own.exists() else COUNTED / source
     needs = [source, source.parent / "counting.hpp", library, *(tree / "include").rglob("*.hpp")]

@@ -15,7 +15,7 @@ from measuring import pages, process
 
 
 def add_options(parser):
-    """Those of its own."""
+    """Adds the options of this subcommand."""
     parser.add_argument("table", type=pathlib.Path)
     parser.add_argument("--groups", type=groups,
                         help="the columns: numbers of ranks, or of places and ranks of each, as in 64x16 (default: those in FILE, else 8,64,512,4096,16384,65536)")
@@ -25,7 +25,7 @@ def add_options(parser):
 
 
 def groups(text):
-    """Numbers of ranks, or of places and ranks of each, with commas between."""
+    """Numbers of ranks, or of places and ranks per place, separated by commas."""
     found = text.split(",")
     if not all(re.fullmatch("[1-9][0-9]*(x[1-9][0-9]*)?", one) for one in found):
         raise argparse.ArgumentTypeError(f"takes numbers of ranks, or of places and ranks of each, with commas between, not {text}")
@@ -33,28 +33,28 @@ def groups(text):
 
 
 def group_of(row):
-    """The same of a row of the table."""
+    """The same for a row of the table."""
     return f"{row['places']}x{row['largest']}" if "places" in row else str(row["ranks"])
 
 
 def title(group):
-    """1,024; 64 × 16."""
+    """The number of ranks as 1,024, or of places and ranks per place as 64 × 16."""
     return " × ".join(f"{int(number):,}" for number in group.split("x"))
 
 
 def groups_in(file):
-    """Those whose titles the table there has."""
+    """The groups that are columns of the table in the file."""
     head = pages.split(file, "winners")[1].partition("\n")[0]
     return [one.strip().replace(",", "").replace(" × ", "x") for one in head.split("|")[3:-1]]
 
 
 def size_text(size):
-    """8 B, 16 KiB."""
+    """A size as 8 B or 16 KiB."""
     return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
 
 
 def winners(table, columns):
-    """The lines of the Markdown table. The fastest, and of equals the first by name."""
+    """The lines of the Markdown table: the fastest algorithm, the first by name if several are equal."""
     fastest = {}
     for row in table["tuning"]:
         times = row["microseconds"]
@@ -69,7 +69,7 @@ def winners(table, columns):
 
 
 def run(chosen):
-    """Prints, replaces or compares. @returns the exit status"""
+    """Prints, inserts or compares the table. @returns the exit status"""
     file = chosen.into or chosen.check
     columns = chosen.groups or (groups_in(file) if file else groups("8,64,512,4096,16384,65536"))
     try:

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Why rows miss: (figures, beginning of the claim, cause, command). The times in question are computed and stand behind the cause."""
+"""Why rows miss: (figures, beginning of the claim, cause, command). The times in question are computed, and follow the cause."""
 
 
 def virtual(figures, *changes):
-    """A command that shows figures, with other values of parameters."""
+    """A command that shows figures with other values of parameters."""
     return f"tools/papers {figures} --virtual" + "".join(f" --with {change}" for change in changes)
 
 

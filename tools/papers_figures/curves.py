@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' figures on their own clusters, in virtual time: all points of a figure, by chorale-sim."""
+"""The papers' figures on their own clusters, in virtual time: chorale-sim simulates all points of a figure."""
 import contextlib
 import dataclasses
 import json
@@ -15,7 +15,7 @@ FITTED = ("The models: T_rd = ts log2 p + (p - 1) m tw and T_ring = (p - 1) (ts 
           "{tw} us a byte, of allgathers by RDMA of two processes on this machine: the time of 4 bytes, and what each byte up to 256 KB adds.")
 KB = 1024
 
-# P2 goes beyond its 16 nodes by its model alone; here as many hosts are simulated, on one switch.
+# Beyond 16 nodes, P2 has only its model; here the same number of hosts is simulated, on one switch.
 NODES = (512, 1024)
 LARGE_BROADCASTS = figure.Bench("broadcast", (p2.rdma_broadcast(3073), p2.SEND_RECEIVE), ranks=NODES, sizes=(4, 4 * KB), timing="last leaf")
 LARGE_ALLREDUCES = figure.Bench("allreduce", tuple(one for one in p2.ALLREDUCES.contestants if one.name in (
@@ -23,13 +23,13 @@ LARGE_ALLREDUCES = figure.Bench("allreduce", tuple(one for one in p2.ALLREDUCES.
 
 
 def over_send_receive(what, who, than, nodes, size, percent):
-    """A gain that P2 projects to so many nodes."""
+    """A gain that P2 projects for a number of nodes."""
     return figure.Faster(f"{what} over send/receive, {nodes:,} nodes, {size:,} B, simulated", who, than, figure.at_each(ranks=nodes, bytes=size),
                          figure.less_by(percent))
 
 
 def best_of_two(degree, other, nodes, sizes, text):
-    """Which degree is best on so many nodes, of the two that the text of P2 section 6.2.2 names."""
+    """Which of the two degrees that P2 section 6.2.2 names is best on a number of nodes."""
     return figure.Faster(f"degree {degree} over degree {other}, {nodes:,} nodes, {text}, simulated", f"RDMA, degree {degree}",
                          f"RDMA, degree {other}", figure.at_each(ranks=nodes, bytes=sizes))
 
@@ -43,7 +43,7 @@ LARGE = {
             over_send_receive("degree 1", "RDMA, degree 1", "send/receive, degree 1", nodes, 4 * KB, 14),
             best_of_two(3, 1, nodes, (4, KB), "4 B and 1 KB"), best_of_two(1, 3, nodes, 4 * KB, "4 KB")))),
 }
-# The set-ups of P5 that a simulation needs differ from those that two cores have time for.
+# The simulated set-ups of P5 are larger than those that two cores have time for.
 ZERO_COPY = figure.Contestant("RDMA", "rc", "direct", (("CHORALE_ALLTOALL_ZERO_COPY_BYTES", 1),))
 COPIES = figure.Contestant("send/receive", "rc_send_receive", "direct", p5.COPIES_ONLY)
 ALLTOALLS = figure.Bench("alltoall", (ZERO_COPY, COPIES), ranks=(32, 64), sizes=p5.SHORT_TO_MEDIUM)
@@ -59,7 +59,7 @@ OF_P5 = {
 
 
 def within(set_up, machine):
-    """A set-up on those numbers of ranks that a cluster has hosts for."""
+    """A set-up on those of its numbers of ranks for which a cluster has enough hosts."""
     def has_room(ranks):
         try:
             return bool(machine(ranks))
@@ -73,7 +73,7 @@ def within(set_up, machine):
 
 
 def visible(claim):
-    """A claim where no host is shared."""
+    """The claim where ranks share no host."""
     return dataclasses.replace(claim, network="")
 
 
@@ -92,12 +92,12 @@ def on_cluster(one, machine, name, cluster):
 
 
 def of(one):
-    """[(figure, machine by ranks)] of a whole figure, one for each cluster that the paper has it of; empty if chorale-sim has nothing of it."""
+    """[(figure, machine by ranks)] of a whole figure, one for each cluster that it has in the paper; empty if chorale-sim simulates nothing of it."""
     if one.name in OF_P5:
         set_up, claims = OF_P5[one.name]
         return [(dataclasses.replace(one, set_ups=(set_up,), claims=tuple(map(visible, claims)), cannot="", only=()), simulated.P5_CLUSTER)]
     if one.paper == "P1" and any(isinstance(set_up, figure.Bench) for set_up in one.set_ups):
-        # Parts (a) and (b) of P1's figures are of cluster 1, (c) and (d) of cluster 2.
+        # In P1's figures, parts (a) and (b) are of cluster 1, (c) and (d) of cluster 2.
         parts = {1: "a", 2: "c"} if one.name != "P1.6" else {2: ""}
         return [found for cluster, part in parts.items()
                 for found in on_cluster(one, simulated.P1_CLUSTERS[cluster], one.name + part, cluster)]
@@ -106,14 +106,14 @@ def of(one):
 
 
 def all_of(figures):
-    """Those of all these figures."""
+    """The same for several figures."""
     return [found for one in figures for found in of(one)]
 
 
 @contextlib.contextmanager
 def changed(name, changes, more=None):
-    """A machine, of the library or a file, with other values, as a file: `changes` are pairs of a path ("adapter.contexts.count") and a value in the unit
-    that stands there. @throws KeyError if there is no such number"""
+    """A file of a machine with other values; `name` is a machine of the library or a file. `changes` are pairs of a path ("adapter.contexts.count") and a
+    value in the unit of the file. @throws KeyError if there is no such number"""
     source = pathlib.Path(name)
     document = json.loads((source if source.suffix else simulated.MACHINES / f"{name}.json").read_text(encoding="utf-8"))
     document.update(more or {})
@@ -137,13 +137,13 @@ def changed(name, changes, more=None):
 
 @contextlib.contextmanager
 def clan_of(hosts):
-    """P2's cluster by ranks, with so many hosts where there are more ranks than it had; its switch has the ports."""
+    """P2's cluster by ranks, enlarged to `hosts` hosts, with as many switch ports, for more ranks than it had."""
     with changed("clan2003", (), {"hosts": {"count": hosts, "from": "[P2] section 6.1.2: it projects to as many"}}) as file:
         yield simulated.by_ranks((16, "clan2003"), (hosts, file))
 
 
 def run(found, tools, progress, time_limit, changes=(), points=None):
-    """{name of a figure: Results}. `changes`: to each machine, as `changed` takes them; `points`: as of measure.wanted_points."""
+    """{name of a figure: Results}. `changes`: for each machine, as for `changed`; `points`: as from measure.wanted_points."""
     results = {}
     with contextlib.ExitStack() as open_files:
         clan = open_files.enter_context(clan_of(max(NODES)))

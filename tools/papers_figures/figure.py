@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a figure is: data alone, so that any device, and later a simulator, runs the same."""
+"""The definition of a figure: data only, so that every device and the simulator run the same."""
 import dataclasses
 import itertools
 
@@ -8,15 +8,15 @@ LAUNCHED = "chorale-bench"
 
 @dataclasses.dataclass(frozen=True)
 class Contestant:
-    """An algorithm over a transport, with the settings (CHORALE_... variables) of its own side of a comparison."""
+    """An algorithm over a transport, with its own settings (CHORALE_... variables)."""
     name: str
     transport: str
     algorithm: str
     settings: tuple = ()  # pairs of a variable and its value
-    memory: str = "one buffer"  # or "in turns", "fresh": chorale-bench --fresh says what they are
+    memory: str = "one buffer"  # or "in turns", "fresh": see chorale-bench --fresh
 
     def document(self):
-        """As chorale-bench --set-ups reads it."""
+        """The contestant in the format of chorale-bench --set-ups."""
         return {"name": self.name, "transport": self.transport, "algorithm": self.algorithm, "memory": self.memory,
                 "settings": {variable: str(value) for variable, value in self.settings}}
 
@@ -31,18 +31,18 @@ class Bench:
     small_ranks: tuple = (3,)
     small_sizes: tuple = ()
     timing: str = "each call"  # or "back to back", "last leaf"
-    environment: tuple = ()  # pairs, for what is no setting of a communicator
+    environment: tuple = ()  # pairs, for variables that are not settings of a communicator
 
     def document(self, name, sizes):
-        """As chorale-bench --set-ups reads it."""
+        """The set-up in the format of chorale-bench --set-ups."""
         return {"name": name, "operation": self.operation, "timing": self.timing, "sizes": list(sizes),
                 "contestants": [one.document() for one in self.contestants]}
 
 
 @dataclasses.dataclass(frozen=True)
 class Fit:
-    """Parameters of a model that follow from what a set-up measures. `compute(results)` gives {"ts": 0.3, ...}, or None where
-    that was not measured; `options` are pairs of a program's option and the parameter that it takes."""
+    """Parameters of a model that are computed from what a set-up measures. `compute(results)` returns {"ts": 0.3, ...}, or None if that
+    was not measured; `options` are pairs of a program's option and the parameter that it takes."""
     of: object
     compute: object
     options: tuple
@@ -50,18 +50,18 @@ class Fit:
 
 @dataclasses.dataclass(frozen=True)
 class Program:
-    """Any other program of the build's tools/. It takes --json FILE and writes there
+    """Any other program of the build's tools/. It writes to the file of its option --json:
     {"rows": [{"contestant": NAME, "at": {"ranks": 8, "bytes": 4}, "value": 1.5, "unit": "us", "wrong": 0}]}:
-    "at" has whatever numbers tell one point from another, "wrong" counts wrong results."""
+    "at" has the numbers that distinguish points, "wrong" counts wrong results."""
     name: str
     arguments: tuple = ()
-    small_arguments: tuple = None  # as `arguments` if none are given
+    small_arguments: tuple = None  # None: the same as `arguments`
     ranks: int = 0  # 0: without a launcher
-    once: bool = False  # computes: another run gives the same
-    small: bool = True  # False: too large for the small form, which leaves it out
+    once: bool = False  # it computes: further runs give the same results
+    small: bool = True  # False: too large for the small form, which omits it
     environment: tuple = ()
     fit: Fit = None  # it runs after all others, with these parameters
-    follows_ranks: bool = False  # `tools/papers --ranks` replaces those of its --ranks
+    follows_ranks: bool = False  # `tools/papers --ranks` replaces its --ranks
 
 
 def model(what, ranks, sizes, *more, small_ranks=(4,), fit=None):
@@ -88,19 +88,19 @@ RULE = f"""How a claim is judged, whatever paper it is of:
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """A claim beside what was measured. `ours` is None where it was not measured. `points`: the error of a number."""
+    """The judgement of a claim. `ours` is None if it was not measured. `points`: the error of a number."""
     text: str
     paper: str
     ours: str = None
-    agrees: bool = None  # the sign, or the bound
+    agrees: bool = None  # whether the sign or the bound agrees
     why_not: str = ""
     points: int = None
-    gain: float = None  # the share of it that is reproduced
+    gain: float = None  # the reproduced share of the gain
     fitted: str = ""
 
     @property
     def near(self):
-        """Whether a number is met; None if there is none."""
+        """Whether a number is met; None if the claim has none."""
         return None if self.points is None else abs(self.points) <= NEAR
 
     @property
@@ -121,12 +121,12 @@ def as_long(value):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Faster:
-    """`who` takes less time than `than`: paper is the time of `than` by that of `who`. A claim of a paper that says
-    who wins, and not by how much, has `paper` None. `slower`: the paper says that `who` loses.
+    """`who` takes less time than `than`: `paper` is the time of `than` divided by that of `who`, or None if the paper only says who
+    wins. `slower`: the paper says that `who` loses.
 
-    `at` lists points ({"ranks": 8}), at each of which RULE judges; `most`: the paper says "up to". `than_at`: where `than` is looked
-    at, if elsewhere. `bound`: the paper's number is a bound ("over 33 %"). `similar`: the paper says that both take as long.
-    `than` may be a function that gives a name for each point, as a library chooses. Of rates (units with "/s") more is better."""
+    `at` lists points ({"ranks": 8}), each of which is judged by RULE; `most`: the paper says "up to". `than_at`: the points of `than`,
+    if different. `bound`: the paper's number is a bound ("over 33 %"). `similar`: the paper says that both take equally long. `than`
+    may be a function that returns a name for each point, like a library that chooses. For rates (units with "/s"), more is better."""
     text: str
     who: str
     than: object
@@ -137,9 +137,9 @@ class Faster:
     bound: bool = False
     similar: bool = False
     than_at: tuple = None
-    network: str = ""  # why this cannot be seen where ranks share a host
+    network: str = ""  # why this is invisible if ranks share a host
     cluster: int = 1  # of the paper
-    fitted: str = ""  # to what number of the paper
+    fitted: str = ""  # the number of the paper that it is fitted to
 
     def points(self):
         return [*self.at, *(self.than_at or ())]
@@ -149,7 +149,7 @@ class Faster:
         return self.slower or (self.paper or 2) < 1
 
     def says(self):
-        """What the paper says."""
+        """The paper's result as text."""
         show = as_long if self.loses() else factor
         if self.similar:
             return "as long"
@@ -158,7 +158,7 @@ class Faster:
         return f"over {show(self.paper)}" if self.bound else f"up to {show(self.paper)}" if self.most else show(self.paper)
 
     def ratios(self, results):
-        """One for each point; None if one of them was not measured."""
+        """The ratio at each point; None if one of them was not measured."""
         found = []
         for at, other in zip(self.at, self.than_at or self.at):
             who, than = results.row(self.who, at), results.row(self.than(other) if callable(self.than) else self.than, other)
@@ -168,7 +168,7 @@ class Faster:
         return found
 
     def judge(self, results):
-        """A Verdict."""
+        """The Verdict."""
         ratios = self.ratios(results)
         if ratios is None:
             return Verdict(self.text, self.says(), why_not="not measured")
@@ -201,11 +201,11 @@ class Best:
         return self.at
 
     def says(self):
-        """What the paper says."""
+        """The paper's result as text."""
         return self.who
 
     def judge(self, results):
-        """A Verdict: the fastest at the points, and how far `who` is from the best of the others where it is least so."""
+        """The Verdict: the fastest at the points, and the least advantage of `who` over the best of the others."""
         ratios, winners = [], []
         for at in self.at:
             rows = {name: results.row(name, at) for name in self.among}
@@ -220,9 +220,8 @@ class Best:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Computed:
-    """A number that follows from the results: `compute(results)` gives it, or None where it was not measured. It agrees
-    if it is within `within` of what the paper prints; `most`: if it is no more. `at`: points of a Bench that it needs; programs run
-    anyway."""
+    """A number computed from the results: `compute(results)` returns it, or None if it was not measured. It agrees if it differs from the
+    printed number by at most `within`; with `most`, if it is not greater. `at`: points of a Bench that it needs; programs always run."""
     text: str
     paper: float
     compute: object
@@ -238,11 +237,11 @@ class Computed:
         return self.at
 
     def says(self):
-        """What the paper says."""
+        """The paper's result as text."""
         return ("at most " if self.most else "") + self.show.format(self.paper)
 
     def judge(self, results):
-        """A Verdict."""
+        """The Verdict."""
         ours = self.compute(results)
         if ours is None:
             return Verdict(self.text, self.says(), why_not="not measured")
@@ -252,7 +251,7 @@ class Computed:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Grows:
-    """What `than` takes more than `who` grows from each of the points to the next."""
+    """The time by which `than` exceeds `who` grows from each point to the next."""
     text: str
     who: str
     than: object
@@ -265,11 +264,11 @@ class Grows:
         return self.at
 
     def says(self):
-        """What the paper says."""
+        """The paper's result as text."""
         return "grows"
 
     def judge(self, results):
-        """A Verdict, with the first and the last difference."""
+        """The Verdict, with the first and the last difference."""
         gaps = []
         for at in self.at:
             who, than = results.row(self.who, at), results.row(self.than(at) if callable(self.than) else self.than, at)
@@ -281,22 +280,22 @@ class Grows:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Figure:
-    """A figure or table of a paper, or a number of its text."""
-    name: str  # "P1.7": paper and figure; parts of it, as P1.7a, are this figure too
+    """A figure or table of a paper, or a number in its text."""
+    name: str  # "P1.7": paper and figure, including its parts such as P1.7a
     title: str
     source: str  # "P1 section 6, figure 7"
     set_ups: tuple
-    x: str  # what of a point the horizontal axis has: "ranks", "bytes", ...
-    also: tuple = ()  # names of figures that this one shows as well
+    x: str  # the horizontal axis: "ranks", "bytes", ...
+    also: tuple = ()  # names of other figures that this one shows, too
     claims: tuple = ()
     cannot: str = ""  # what soft0 cannot show of it
-    twin: str = ""  # the figure whose measurement this one is where both papers' clusters are one host
-    model: str = ""  # of its model and the parameters; {ts} stands for a fitted one
-    shown: tuple = ()  # contestants of the table and plot, in their order; all if there are none
+    twin: str = ""  # the figure with the same measurement, if both papers' clusters are one host
+    model: str = ""  # about its model and parameters; {ts} stands for a fitted one
+    shown: tuple = ()  # contestants of the table and plot, in order; empty: all
     only: tuple = ()  # pairs of an axis and its values: the points of the table and plot
     log_x: bool = True
     log_y: bool = False
-    drawn: tuple = ()  # those of `shown` that the plot has; all if there are none
+    drawn: tuple = ()  # the contestants of `shown` in the plot; empty: all
 
     @property
     def paper(self):
@@ -305,7 +304,7 @@ class Figure:
 
 @dataclasses.dataclass(frozen=True)
 class Row:
-    """A median over runs, and the least and most of them."""
+    """The median of several runs, with minimum and maximum."""
     contestant: str
     at: tuple  # pairs of a name and a number, sorted
     value: float
@@ -320,19 +319,19 @@ class Results:
 
     def __init__(self, rows, problems=(), failures=(), device="", parameters=None):
         self.rows = list(rows)
-        self.parameters = dict(parameters or {})  # of its models, if they were fitted
-        self.device = device  # on which the whole run was made; empty if no program tells
-        self.problems = list(problems)  # what could not be measured, in words
-        self.failures = list(failures)  # what should have been, or was wrong
+        self.parameters = dict(parameters or {})  # of its models, if fitted
+        self.device = device  # used by the whole run; empty if no program reports it
+        self.problems = list(problems)  # descriptions of what could not be measured
+        self.failures = list(failures)  # descriptions of what failed or was wrong
 
     def row(self, contestant, at):
-        """The one row of `contestant` whose point has all that `at` says; None if there is none."""
+        """The row of `contestant` at a point that agrees with `at`; None if there is none."""
         wanted = set(at.items())
         found = [row for row in self.rows if row.contestant == contestant and wanted <= set(row.at)]
         return found[0] if found else None
 
     def value(self, contestant, **at):
-        """Its value, or None."""
+        """The value of that row, or None."""
         row = self.row(contestant, at)
         return row.value if row else None
 
@@ -345,5 +344,5 @@ def at_each(**axes):
 
 
 def less_by(percent):
-    """"19% faster" of these papers, a latency lower by that part, as the ratio of the times."""
+    """The ratio of times for "19% faster" in these papers, which means a latency lower by that percentage."""
     return 1 / (1 - percent / 100)

@@ -12,23 +12,23 @@ from papers_figures import figure
 
 
 class Failed(Exception):
-    """A program that did not end well, or whose results were wrong."""
+    """A program failed, or its results were wrong."""
 
 
 class NoLauncher(Exception):
-    """Nothing starts several ranks here."""
+    """There is no launcher to start several ranks."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Effort:
-    """How long a set-up is measured in one run."""
+    """The effort of measuring a set-up in one run."""
     samples: int
     warmup: int
     iterations: int
-    budget: float  # seconds for a contestant at a size
+    budget: float  # seconds for a contestant at one size
 
     def options(self):
-        """For chorale-bench."""
+        """The options of chorale-bench."""
         return ["--samples", str(self.samples), "--warmup", str(self.warmup), "--iterations", str(self.iterations),
                 "--budget", str(self.budget)]
 
@@ -39,13 +39,13 @@ SMALL = Effort(samples=2, warmup=2, iterations=4, budget=0.002)
 
 @dataclasses.dataclass
 class Launcher:
-    """`template`: the words of a launcher with {ranks} among them, or "none"; None: Open MPI's mpirun, if it is there."""
+    """`template`: the command of a launcher with {ranks} in it, or "none"; None: Open MPI's mpirun, if installed."""
     template: str = None
     time_limit: float = 300
-    apart = False  # whether each contestant has a launch of its own at each size
+    apart = False  # whether each contestant is launched separately at each size
 
     def words(self, ranks):
-        """What stands before the program. @throws NoLauncher"""
+        """The command prefix that starts the ranks. @throws NoLauncher"""
         if self.template == "none":
             raise NoLauncher("--launcher none, so that nothing starts several ranks")
         if self.template:
@@ -59,12 +59,12 @@ class Launcher:
         return words
 
     def bench(self, tools, ranks):
-        """chorale-bench, as it is started on so many ranks."""
-        del ranks  # the launcher's
+        """The command of chorale-bench for a number of ranks."""
+        del ranks  # the launcher's option has it
         return [program(tools, figure.LAUNCHED)]
 
     def run(self, ranks, command, environment=()):
-        """Runs `command`, on `ranks` ranks, or without a launcher if that is 0. @throws Failed, NoLauncher"""
+        """Runs `command` on `ranks` ranks; without a launcher if that is 0. @throws Failed, NoLauncher"""
         command = [*(self.words(ranks) if ranks else []), *command]
         try:
             process.run_named(command, {**process.environment(), **{name: str(value) for name, value in environment}}, self.time_limit)
@@ -73,7 +73,7 @@ class Launcher:
 
 
 def program(tools, name):
-    """Where a program of the build is. @throws Failed"""
+    """The path of a program of the build. @throws Failed"""
     path = pathlib.Path(tools) / name
     if not path.is_file():
         raise Failed(f"{path} is not built (--build names the folder of a build)")
@@ -90,27 +90,27 @@ def read(result):
 
 @dataclasses.dataclass(frozen=True)
 class Part:
-    """What one launch measures of one set-up."""
+    """The part of a set-up that one launch measures."""
     set_up: object
     sizes: tuple = ()
 
 
 @dataclasses.dataclass
 class BenchLaunch:
-    """chorale-bench on so many ranks."""
+    """A launch of chorale-bench on a number of ranks."""
     ranks: int
     environment: tuple
     parts: list
-    device: str = ""  # known when it ran
+    device: str = ""  # known after the run
     once = False
-    set_up = None  # it has several
+    set_up = None  # it has several set-ups
 
     def text(self):
-        """For the line of progress."""
+        """A description for the progress line."""
         return f"{self.ranks} ranks: " + ", ".join(sorted({part.set_up.operation for part in self.parts}))
 
     def set_ups(self):
-        """What it measures."""
+        """The set-ups that it measures."""
         return [part.set_up for part in self.parts]
 
     def run(self, tools, launcher, effort):
@@ -121,7 +121,7 @@ class BenchLaunch:
                 for row in self.run_together([(Part(part.set_up, () if size is None else (size,)), (one,))], tools, launcher, effort)]
 
     def run_together(self, some, tools, launcher, effort):
-        """`some`: [(part, those of its contestants that take part)]."""
+        """Runs parts in one launch. `some`: [(part, its contestants in this launch)]."""
         with tempfile.TemporaryDirectory() as folder:
             plan, result = pathlib.Path(folder) / "set-ups.json", pathlib.Path(folder) / "result.json"
             named = {f"{part.set_up.operation} {number}": (part, contestants) for number, (part, contestants) in enumerate(some, 1)}
@@ -144,27 +144,27 @@ class BenchLaunch:
 
 @dataclasses.dataclass
 class ProgramLaunch:
-    """Any other program."""
+    """A launch of another program."""
     set_up: object
     arguments: tuple
     device = ""
 
     @property
     def once(self):
-        """Whether one run tells all."""
+        """Whether further runs would give the same results."""
         return self.set_up.once
 
     def text(self):
-        """For the line of progress."""
+        """A description for the progress line."""
         return " ".join([self.set_up.name, *map(str, self.arguments)])
 
     def set_ups(self):
-        """What it measures."""
+        """The set-ups that it measures."""
         return [self.set_up]
 
     def run(self, tools, launcher, effort):
         """[(set-up, row document)]. @throws Failed, NoLauncher"""
-        del effort  # in its arguments
+        del effort  # its arguments have it
         with tempfile.TemporaryDirectory() as folder:
             result = pathlib.Path(folder) / "result.json"
             launcher.run(self.set_up.ranks, [program(tools, self.set_up.name), *map(str, self.arguments), "--json",

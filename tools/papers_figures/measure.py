@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""From figures to results: what is launched, in turns, and the medians over the runs."""
+"""From figures to results: the launches in turn, and the medians over the runs."""
 import collections
 import dataclasses
 import statistics
@@ -9,7 +9,7 @@ from papers_figures import figure, launch
 
 
 def wanted_points(figures, claims):
-    """For each figure the points that these claims look at, or None where everything is wanted."""
+    """{name of a figure: the points that these claims refer to}; None instead of points: all."""
     if claims is None:
         return {one.name: None for one in figures}
     points = collections.defaultdict(list)
@@ -19,7 +19,7 @@ def wanted_points(figures, claims):
 
 
 def all_set_ups(one):
-    """Those of a figure, and what the parameters of its models follow from."""
+    """The set-ups of a figure, and those from which the parameters of its models are computed."""
     for set_up in one.set_ups:
         if isinstance(set_up, figure.Program) and set_up.fit:
             yield set_up.fit.of
@@ -27,7 +27,7 @@ def all_set_ups(one):
 
 
 def arguments_of(program, small, ranks):
-    """What it is called with."""
+    """The arguments of a program."""
     chosen = program.small_arguments if small and program.small_arguments is not None else program.arguments
     if ranks and program.follows_ranks:
         at = chosen.index("--ranks") + 1
@@ -36,8 +36,8 @@ def arguments_of(program, small, ranks):
 
 
 def launches(figures, small=False, ranks=None, points=None):
-    """The launches of all set-ups of the figures, each set-up once. `ranks`: instead of theirs. `points`: see
-    wanted_points; a set-up is measured at those numbers of ranks and sizes that one of them has."""
+    """The launches of all set-ups of the figures, without duplicates. `ranks`: replaces those of the set-ups. `points`: see wanted_points; a
+    set-up is measured at those of its ranks and sizes that belong to a wanted point."""
     found, benches, seen = [], {}, {}
     for one in figures:
         for set_up in all_set_ups(one):
@@ -72,26 +72,26 @@ def launches(figures, small=False, ranks=None, points=None):
 
 
 class Progress:
-    """"run 2/5, 3/7: 8 ranks: barrier" on one line of standard error, if that is a terminal or it is wanted."""
+    """Progress such as "run 2/5, 3/7: 8 ranks: barrier" on standard error; one line if that is a terminal, else only if `wanted`."""
 
     def __init__(self, wanted):
         self.terminal = sys.stderr.isatty()
         self.on = wanted or self.terminal
 
     def say(self, text):
-        """Shows a line in place of the one before; an empty one wipes it."""
+        """Replaces the shown line; empty text erases it."""
         if self.on and (text or self.terminal):
             print(f"\r{text[:110]:<110}" if self.terminal else text, end="\r" if self.terminal else "\n",
                   file=sys.stderr, flush=True)
 
 
 class Gathered:
-    """What the launches have told so far."""
+    """The results of the launches so far."""
 
     def __init__(self):
-        self.values = collections.defaultdict(list)  # of a set-up, a contestant and a point
+        self.values = collections.defaultdict(list)  # by set-up, contestant and point
         self.units = {}
-        self.failures = []  # [(set-ups, what was said)]
+        self.failures = []  # [(set-ups, description)]
 
     def take(self, one, tools, launcher, effort):
         """Runs a launch. @throws launch.NoLauncher"""
@@ -116,9 +116,9 @@ class Gathered:
 
 
 def measure(figures, tools, launcher, effort, runs=5, progress=None, **which):
-    """{name of a figure: Results}. Each run makes all launches, one after the other, so that what disturbs the machine
-    disturbs all set-ups; models whose parameters follow from that are computed in the end. What fails, or has wrong
-    results, is among the failures of its figures, and the rest goes on. @throws launch.NoLauncher"""
+    """{name of a figure: Results}. Each run makes all launches one after another, so that disturbances affect all set-ups alike; models
+    with parameters computed from the results follow at the end. Failures and wrong results are recorded in the failures of their figures, and do
+    not stop the others. @throws launch.NoLauncher"""
     progress = progress or Progress(False)
     todo = launches(figures, **which)
     fitted = [one for one in todo if getattr(one.set_up, "fit", None)]
@@ -145,7 +145,7 @@ def measure(figures, tools, launcher, effort, runs=5, progress=None, **which):
 
 
 def missing(one, gathered):
-    """Contestants of a figure that have no row and did not fail: a device without multicast has not what they need."""
+    """Contestants of a figure without rows that did not fail, for instance because the device has no multicast."""
     said = []
     failed = [set_up for some, _ in gathered.failures for set_up in some]
     for set_up in one.set_ups:

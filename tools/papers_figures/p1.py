@@ -24,7 +24,7 @@ UD = "a multicast costs no more than a write where neither crosses a network"
 
 
 def spread(contestant, than, ranks):
-    """Computes the greatest by the least ratio of `than` to `contestant` over these groups."""
+    """The greatest ratio of `than` to `contestant` over these groups, divided by the least."""
     def compute(results):
         pairs = [(results.value(contestant, ranks=number), results.value(than, ranks=number)) for number in ranks]
         if None in sum(pairs, ()):
@@ -35,13 +35,13 @@ def spread(contestant, than, ranks):
 
 
 def on_all(who, than, ranks, cluster, **more):
-    """A claim of every group size of a cluster."""
+    """A claim about every group size of a cluster."""
     return Faster(f"{who} over {than}, all groups of {ranks[0]} to {ranks[-1]} nodes, cluster {cluster}", who, than, at_each(ranks=ranks),
                   cluster=cluster, **more)
 
 
 def up_to(who, than, ranks, cluster, paper, which="", **more):
-    """A claim of the best of several group sizes."""
+    """A claim about the best of several group sizes."""
     return Faster(f"{who} over {than}, up to, {which or f'{ranks[0]} to {ranks[-1]} nodes'}, cluster {cluster}", who, than, at_each(ranks=ranks),
                   paper, most=True, cluster=cluster, **more)
 
@@ -97,7 +97,7 @@ FIGURES = (
            cannot=f"the gain by multicast: {SWITCH}.", shown=("RDS", "RGM", "MPI-DS"), log_x=False),
 )
 
-# What the text says besides, and why it is no row.
+# Further statements of the text, and why they have no row.
 NO_ROWS = (
     ("P1 section 5.4: datagrams are hardly ever lost, and a barrier that loses none pays nothing for what repairs it",
      "it has no number, and a network that loses nothing shows it by definition; tests/robustness loses datagrams on purpose"),

@@ -2,20 +2,21 @@
 """P2: broadcast and allreduce by RDMA."""
 from papers_figures.figure import Bench, Best, Computed, Contestant, Faster, Figure, at_each, less_by, model
 
-# A block of the paper has a counter of one byte behind its data, ours a trailer of 16: as much data in each.
+# A block of the paper ends with a counter of one byte, ours with a trailer of 16: the blocks carry equal amounts of
+# data.
 TRAILER = 16
 COUNTER = 1
-KNOWN_BLOCKS = (1025, 3073)  # of the paper's four; two are lost in our copy of the text, and others stand in for them
+KNOWN_BLOCKS = (1025, 3073)  # of the paper's four; two are lost in our copy of the text, and replaced by others
 BLOCKS = (1025, 2049, 3073, 4097)
 
 
 def rdma_broadcast(block):
-    """The paper's, in blocks of so many bytes: a rank passes a message on when it has all of it (section 4.1.3)."""
+    """The paper's broadcast in blocks of a given size: a rank forwards a message when it is complete (section 4.1.3)."""
     return Contestant(f"RDMA, block {block}", "rc", "binomial_store_and_forward",
                       (("CHORALE_BLOCK_BYTES", block - COUNTER + TRAILER),))
 
 
-# As MVICH: copied up to 5 KB, in blocks of 1 KB (sections 3.1 and 6.1.1).
+# As in MVICH: copied up to 5 KB, in blocks of 1 KB (sections 3.1 and 6.1.1).
 MVICH = (("CHORALE_SEND_RECEIVE_EAGER_BYTES", 5120), ("CHORALE_SEND_RECEIVE_BLOCK_BYTES", 1024 + TRAILER))
 SEND_RECEIVE = Contestant("send/receive", "rc_send_receive", "binomial_store_and_forward", MVICH)
 BROADCASTS = Bench("broadcast", (*(rdma_broadcast(block) for block in BLOCKS), SEND_RECEIVE), ranks=(2, 16),
@@ -30,7 +31,7 @@ ALLREDUCES = Bench("allreduce", (*(Contestant(f"RDMA, degree {k}", "rc", f"degre
                                    for k in DEGREES)),
                    ranks=(4, 8, 16), sizes=(4, 64, 256, 512, 1024, 2048, 4096), small_ranks=(4,), small_sizes=(4, 4096))
 SIZES = (4, 64, 256, 1024, 1028, 2048, 4096)
-# 512 bytes are there for the one number that the paper gives of them.
+# 512 bytes are included for the only number of the paper about them.
 ALL_SIZES = tuple(size for size in ALLREDUCES.sizes if size != 512)
 
 BROADCAST_MODEL = model("broadcast", (16, 512, 1024), BROADCASTS.sizes)
@@ -42,17 +43,18 @@ PARAMETERS = ("with the parameters that P2 prints for GigaNet's adapters and 1 G
 OF_BROADCAST = f"The model: P2 section 5.1, blocks of 3073 bytes, {PARAMETERS}"
 OF_ALLREDUCE = f"The model: P2 section 5.2 and P3 figure 6.16, {PARAMETERS}"
 
-# Send/receive between two nodes, measured by P2 and not printed; docs/papers.md says how each follows from its results.
+# The send/receive time between two nodes, which P2 measured but did not print; docs/papers.md derives it from its
+# results.
 TWO_NODES = {("broadcast", 4): 10.72, ("broadcast", 4096): 77.15, ("allreduce", 4): 26.3, ("allreduce", 4096): 137.65}
 
 
-# What rows of the models rest on.
+# The assumption of rows about the models.
 SEND_RECEIVE_TIME = "the time of send/receive on two nodes, which follows from a gain of the paper"
 OPERATION = "To, which follows from where degree 1 takes over in the paper"
 
 
 def gain(operation, contestant, ranks, size):
-    """Percent by which the model's time is below log2 N steps of send/receive."""
+    """The percentage by which the model's time is below log2 N steps of send/receive."""
     def compute(results):
         time = results.value(contestant, ranks=ranks, bytes=size)
         return None if time is None else 100 * (1 - time / ((ranks - 1).bit_length() * TWO_NODES[operation, size]))
@@ -60,7 +62,7 @@ def gain(operation, contestant, ranks, size):
 
 
 def optimal(ranks, size):
-    """The model's degree."""
+    """The best degree according to the model."""
     return lambda results: results.value("model", ranks=ranks, bytes=size)
 
 
@@ -83,13 +85,13 @@ UP_TO_1K, ABOVE = (4, 64, 256, 1024), (2048, 4096)
 
 
 def model_error(results):
-    """The greatest deviation of the model from the broadcast in blocks of 3073 on 16 nodes, in percent of the latter."""
+    """The greatest deviation of the model from the broadcast in blocks of 3073 on 16 nodes, in percent of the broadcast."""
     pairs = [(results.value("model", ranks=16, bytes=size), results.value(BEST, ranks=16, bytes=size)) for size in BROADCASTS.sizes[:-1]]
     return None if None in sum(pairs, ()) else max(100 * abs(model / time - 1) for model, time in pairs)
 
 
 def allreduce_error(degree, sizes):
-    """How far the allreduce on 16 nodes is out of the model's best and worst case at most, in percent of the case."""
+    """The greatest deviation of the allreduce on 16 nodes from the range of the model's best and worst case, in percent of that case."""
     def compute(results):
         found = []
         for size in sizes:
@@ -103,7 +105,7 @@ def allreduce_error(degree, sizes):
 
 
 def best_degree(text, ranks, sizes, degree):
-    """A line of P2 figure 11, by measurement."""
+    """A line of P2 figure 11, as measured."""
     return Best(f"degree {degree} is best on {ranks:,} nodes, {text}", f"RDMA, degree {degree}",
                 tuple(f"RDMA, degree {k}" for k in DEGREES if k < min(ranks, 16)), at_each(ranks=ranks, bytes=sizes), network=STEPS)
 
@@ -181,7 +183,7 @@ FIGURES = (
            cannot=f"the times of 512 nodes, which are the model's. {EXTRAPOLATED}", model=OF_ALLREDUCE),
 )
 
-# What the text says besides, and why it is no row.
+# Further statements of the text, and why they have no row.
 NO_ROWS = (
     ("P2 section 6.1.1: two further block sizes", "our copy of the text has lost them"),
     ("P2 section 3.1: above 5 KB the copy takes longer than an exchange of addresses", "it has no number, and the figures end at 5,000 bytes"),

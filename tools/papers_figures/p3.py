@@ -26,7 +26,7 @@ FIGURES = (
            cannot=f"which degree is best: {STEPS}.", only=(("ranks", (8, 16)),)),
 )
 
-# What the fragments say besides, and why it is no row.
+# Further statements of the fragments, and why they have no row.
 NO_ROWS = (
     ("P3 figures 6.19, 6.20 and 6.23 to 6.30: degree-k allreduce on 16 and 8 nodes, and its model",
      "of these figures only the captions are there; P2 section 6.2.1 says what they show, and its claims are rows"),

@@ -10,19 +10,20 @@ EFFORT = ("--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--b
 SMALL_EFFORT = ("--check", "--samples", 2, "--warmup", 2, "--iterations", 4, "--budget", 0.002)
 
 # The paper's threshold M (section 4.2). The collective buffer "never needs to be more than" a multiple of it "which is 8 KB": the text
-# has lost the factor. A step that is copied sends less than M, so that at most 2 M are collected: by that M is 4 KB, and else 8 KB.
+# has lost the factor. A copied step sends less than M, so at most 2 M are collected: then M is 4 KB; with another factor it may be 8
+# KB.
 THRESHOLDS = (4 * KB, 8 * KB)
 
 
 def by_rdma(memory="one buffer"):
-    """The paper's with each M. The first has the M that is measured at start-up, since the paper determines it empirically for its clusters."""
+    """The paper's algorithm with each M, first with M measured at start-up, since the paper determines it empirically for its clusters."""
     return (Contestant("RDMA", "rc", "recursive_doubling", memory=memory),
             *(Contestant(f"RDMA, M = {switch // KB} KB", "rc", "recursive_doubling", (("CHORALE_ZERO_COPY_BYTES", switch),), memory)
               for switch in THRESHOLDS))
 
 
 def on_its_clusters(set_up):
-    """There the paper's M is known: RDMA is what has 4 KB."""
+    """The paper's M on its own clusters is known: the contestant "RDMA" is the one with 4 KB."""
     return dataclasses.replace(set_up, contestants=tuple(
         dataclasses.replace(one, name="RDMA") if one.name == "RDMA, M = 4 KB" else one for one in set_up.contestants if one.name != "RDMA"))
 
@@ -31,14 +32,14 @@ DOUBLING, RING = "P2P, recursive doubling", "P2P, ring"
 
 
 def of_mpich(at):
-    """What MPICH 1.2.6, the paper's MVAPICH-P2P, takes at a point (P4 section 2.3, after Thakur and Gropp, EuroPVM/MPI 2003):
-    recursive doubling on powers of two for less than 512 KB in all (its MPIR_ALLGATHER_LONG_MSG), for more the ring. On other
-    numbers of processes it has Bruck's below 80 KB, which no claim needs."""
+    """The algorithm of MPICH 1.2.6, the paper's MVAPICH-P2P, at a point (P4 section 2.3, after Thakur and Gropp, EuroPVM/MPI 2003):
+    recursive doubling on powers of two for less than 512 KB in total (its MPIR_ALLGATHER_LONG_MSG), else the ring. On other numbers
+    of processes it uses Bruck's algorithm below 80 KB, which no claim needs."""
     return DOUBLING if at["ranks"] * at["bytes"] < 512 * KB else RING
 
 
 def p2p(memory="one buffer"):
-    """Both."""
+    """Both baselines over send/receive."""
     return tuple(Contestant(name, "rc_send_receive", algorithm, memory=memory)
                  for name, algorithm in ((DOUBLING, "recursive_doubling"), (RING, "ring")))
 
@@ -56,7 +57,7 @@ MATRIX = Program("chorale-points", ("matrix", "--check", "--samples", 30, "--war
 
 
 def message_costs(results):
-    """ts and tw: the shortest message of one way over RC, and what each byte more adds up to the longest."""
+    """ts and tw: the one-way time of the shortest message over RC, and the time per additional byte up to the longest."""
     times = sorted((dict(row.at)["bytes"], row.value) for row in results.rows if row.contestant == "RC, RDMA")
     if len(times) < 2:
         return None
@@ -76,7 +77,7 @@ PINNING = "soft0 pins no pages and fills no table of an adapter: it notes where 
 
 
 def latency(part, cluster, ranks, percent, twin=""):
-    """Figures 1 to 3: claims at 4 B, 32 KB and 256 KB. None: the text has no number that can be read."""
+    """Figures 1 to 3: claims at 4 B, 32 KB and 256 KB. None: the number is illegible in the text."""
     return Figure(f"P4.{part}", f"allgather on {ranks} processes, cluster {cluster}", f"P4 section 5.1, figure {part}",
                   (ALLGATHERS, ALLGATHER_MODEL), "bytes", only=(("ranks", (ranks,)),), log_y=True, model=OF_ALLGATHER,
                   claims=tuple(Faster(f"RDMA over P2P, {ranks} processes, {text}", "RDMA", of_mpich,
@@ -116,7 +117,7 @@ FIGURES = (
            cannot=f"how much: {ONE_HOST}; and {PINNING}. Bytes are those of a row of B."),
 )
 
-# What the text says besides, and why it is no row.
+# Further statements of the text, and why they have no row.
 NO_ROWS = (
     ("P4 section 5.1: 32 KB on 16 processes of cluster B, with a number", "our copy of the text has lost the number; that RDMA is faster is a row"),
     ("P4 section 3.4: a registration takes about 90 us", "it is a parameter of the simulated clusters, so that it would agree with itself"),

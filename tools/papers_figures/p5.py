@@ -5,7 +5,7 @@ from papers_figures.figure import Bench, Computed, Contestant, Faster, Figure, P
 KB = 1024
 EFFORT = ("--check", "--samples", 30, "--warmup", 60, "--iterations", 3000, "--budget", 0.06)
 SMALL_EFFORT = ("--check", "--samples", 2, "--warmup", 2, "--iterations", 4, "--budget", 0.002)
-# What P5 section 5.1.2 assumes: about a microsecond for a context that the adapter's cache has not, which holds few.
+# The assumption of P5 section 5.1.2: about a microsecond for a context that is not in the adapter's small cache.
 MISSES = (("CHORALE_SOFT_CONTEXT_MISS_NS", 1000), ("CHORALE_SOFT_CONTEXTS", 32))
 
 
@@ -49,7 +49,7 @@ SHORT = (4, 64, 256)
 
 
 def per_connection(results):
-    """What a connection takes from 31 to 63 by what it takes from 15 to 31; the greater by the less."""
+    """The time per connection from 31 to 63 and from 15 to 31: the greater divided by the less."""
     values = [results.value("RC", connections=number) for number in (15, 31, 63)]
     if None in values:
         return None
@@ -58,13 +58,13 @@ def per_connection(results):
 
 
 def waking(results):
-    """What an event adds to a read of 4 bytes, in us."""
+    """The time that an event adds to a read of 4 bytes, in us."""
     event, polling = (results.value(f"emulated, {how}, cached", bytes=4) for how in ("event", "polling"))
     return None if None in (event, polling) else event - polling
 
 
 def of_rdma(ranks, percent, bound=False):
-    """P5 section 5.1.1 on so many processes."""
+    """P5 section 5.1.1 on a number of processes."""
     return Faster(f"RDMA over send/receive, {ranks} processes, 256 B to 32 KB", "RDMA", "send/receive", at_each(ranks=ranks, bytes=SHORT_TO_MEDIUM),
                   less_by(percent), bound=bound)
 
@@ -76,7 +76,7 @@ def of_limits(ranks, sizes):
 
 
 def of_transports(ranks):
-    """P5 section 5.1.2, figure 9, on so many processes."""
+    """P5 section 5.1.2, figure 9, on a number of processes."""
     def ud_over(than, paper, **more):
         return Faster(f"direct-UD over {than}, {ranks} processes, {more.pop('text', '4 to 256 B')}", "direct-UD", than, at_each(ranks=ranks, bytes=SHORT),
                       paper, network=CORES, **more)
@@ -153,7 +153,7 @@ FIGURES = (
            cannot=f"bandwidth of a wire: {COPIES}. 16 writes at a time, and an answer."),
 )
 
-# What the text says besides, and why it is no row.
+# Further statements of the text, and why they have no row.
 NO_ROWS = (
     ("P5 section 5.1.3: emulated writes cost less than emulated reads", "it has no number; figures P5.10a and P5.11a show both"),
     ("P5 section 5.1.2: a missed context takes about 1 us, and 61 messages miss 61 us", "it is a parameter of the simulated cluster, so that it would agree with itself"),

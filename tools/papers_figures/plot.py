@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A figure as SVG, by gnuplot, where that is installed."""
+"""A figure as SVG, by gnuplot if installed."""
 import math
 
 from papers_figures import report
@@ -18,7 +18,7 @@ UNITS = {"us": "µs"}
 
 
 def can():
-    """Whether there is something to plot with."""
+    """Whether plotting is possible."""
     return gnuplot.can()
 
 
@@ -32,7 +32,7 @@ def series_of(rows, x):
 
 
 def panels_of(series, varying):
-    """[(what all curves of a panel share, or None, these)]: one panel if it has few curves, else one for each value of what makes the fewest panels of few."""
+    """[(the value that all curves of a panel share, or None, curves)]: one panel for few curves, else one for each value of the axis that needs the fewest panels."""
     if len(series) <= MOST_CURVES:
         return [(None, list(series))]
     found = []
@@ -49,7 +49,7 @@ def panels_of(series, varying):
 
 
 def kinds_of(curves):
-    """[(names, curves)]: the curves of a panel by the kinds of their contestants ("RDMA" of "RDMA, degree 3"), as many kinds together as make few curves."""
+    """[(names, curves)]: the curves of a panel, grouped by kinds of contestants ("RDMA" of "RDMA, degree 3"), with as few groups as possible."""
     if len(curves) <= MOST_CURVES:
         return [("", curves)]
     by_kind = {}
@@ -65,17 +65,17 @@ def kinds_of(curves):
 
 
 def x_axis(figure, rows):
-    """The commands for the axis that all panels share."""
+    """The commands for the horizontal axis, which all panels share."""
     places = sorted({dict(row.at)[figure.x] for row in rows})
     is_size = figure.x.endswith("bytes")
     names = {place: results.size_text(int(place)).removesuffix(" B") if is_size and place == int(place) else f"{place:g}" for place in places}
     lines = [f"set xlabel {gnuplot.quoted(figure.x.replace('_', ' '))} offset 0,0.4"]
     logarithmic = figure.log_x and places[0] > 0 and places[-1] > 4 * places[0]
     if logarithmic:
-        # A little room at both ends: else rounding leaves out the outermost marks.
+        # Some margin at both ends: otherwise rounding cuts off the outermost marks.
         lines += ["set logscale x 2", f"set xrange [{places[0] * 0.95}:{places[-1] * 1.05}]"]
     if len(places) <= 12:
-        # Of two places side by side, the second one has a name.
+        # Of two places close to each other, only the second is labelled.
         def beside(place, following):
             return following / place < (places[-1] / places[0]) ** 0.04 if logarithmic else following - place <= 0.04 * place
         apart = [place for place, following in zip(places, [*places[1:], math.inf]) if len(places) < 3 or not beside(place, following)]
@@ -86,7 +86,7 @@ def x_axis(figure, rows):
 
 
 def y_axis(figure, rows):
-    """The commands for the axis of a panel with these rows."""
+    """The commands for the vertical axis of a panel with these rows."""
     label = f"set ylabel {gnuplot.quoted('/'.join(sorted({UNITS.get(row.unit, row.unit) for row in rows})))}"
     above_zero = [row.value for row in rows if row.value > 0]
     if not figure.log_y or not above_zero:
@@ -96,17 +96,17 @@ def y_axis(figure, rows):
 
 
 def script(figure, measured):
-    """What gnuplot is told, as lines; None if there is nothing to draw."""
+    """The gnuplot script as lines; None if there is nothing to draw."""
     rows = [row for row in report.shown_rows(figure, measured)
             if figure.x in dict(row.at) and (not figure.drawn or row.contestant in figure.drawn)]
     if not rows:
         return None
     series = series_of(rows, figure.x)
     varying = sorted({name for _, rest in series for name, _ in rest if len({dict(other).get(name) for _, other in series}) > 1})
-    # Bars that reach zero end far beyond the axis.
+    # Bars that reach zero end far outside the axis.
     lowest = 1e-30 if figure.log_y else 0
     order = report.names(figure, rows)
-    data, panels, looks = [], [], {}  # how a curve looks, by its title: the same in all panels
+    data, panels, looks = [], [], {}  # the style of each curve, by title: the same in all panels
     parts = [(shared, kinds, curves, whole) for shared, whole in panels_of(series, varying)
              for kinds, curves in kinds_of(sorted(whole, key=lambda one: (order.index(one[0]), one[1])))]
     most_kinds = max(len([one for one in parts if one[0] == shared]) for shared, *_ in parts)
@@ -119,7 +119,7 @@ def script(figure, measured):
             drawn.append(gnuplot.curve(block, looks.setdefault(title, len(looks) + 1), title))
             data += gnuplot.block(block, [(x, row.value, max(row.least, lowest), row.most) for x, row in series[contestant, rest]])
         name = ": ".join(([f"{shared[1]:g} {shared[0]}"] if shared else []) + ([kinds] if kinds else []))
-        # Panels that differ in the kinds alone have the same axis.
+        # Panels that differ only in the kinds of contestants have the same axis.
         panels.append((name, y_axis(figure, [row for one in whole for _, row in series[one]]), drawn))
     columns = min(len(panels), max(COLUMNS, most_kinds))
     lines = -(-len(panels) // columns)
@@ -134,7 +134,7 @@ def script(figure, measured):
     commands = [f"set multiplot layout {lines},{columns} margins screen {66 / width:.6f},{1 - 16 / width:.6f},{60 / height:.6f},{1 - (TITLE + key + 24) / height:.6f} "
                 f"spacing screen {74 / width:.6f},{96 / height:.6f}",
                 f"set key at screen 0.5,{1 - TITLE / height:.6f} center top vertical maxrows {key_rows}"]
-    # The first panel has the title of the picture and the key of all panels.
+    # The first panel has the picture's title and the key for all panels.
     known = len(panels[0][2])
     others = [f"keyentry with linespoints linetype {look} title {gnuplot.quoted(title)}" for title, look in looks.items() if look > known]
     for name, axis, drawn in panels:
@@ -144,7 +144,7 @@ def script(figure, measured):
 
 
 def draw(figure, measured, file):
-    """Writes the picture. @returns None, or why there is none."""
+    """Writes the picture. @returns the error, or None"""
     told = script(figure, measured)
     if told is None:
         return "nothing was measured"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What was measured, as text, Markdown and CSV."""
+"""The measured results as text, Markdown and CSV."""
 import contextlib
 import csv
 import io
@@ -17,12 +17,12 @@ BEGIN, END = "<!-- made by tools/papers -->", "<!-- end of what tools/papers mad
 
 
 def filled(words):
-    """In lines of a width that a page has."""
+    """Wraps text to the width of a page."""
     return textwrap.fill(words, 150, break_long_words=False, break_on_hyphens=False)
 
 
 def how(results, runs):
-    """What stands above the results of a run."""
+    """The text above the results of a run."""
     devices = {one.device for one in results.values()} - {""}
     model = "an unknown processor"
     with contextlib.suppress(OSError):
@@ -33,39 +33,39 @@ def how(results, runs):
 
 
 def put_between(text, made):
-    """`text` with what was made in place of what lies between the two marks. @throws ValueError if they are not there."""
+    """Inserts `made` into `text` between the two marks. @throws ValueError if they are missing"""
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
         raise ValueError(f"it has not the lines '{BEGIN}' and '{END}', once each and in this order")
     return text[:text.index(BEGIN)] + BEGIN + "\n" + made.strip() + "\n" + text[text.index(END):]
 
 
 def shown_rows(figure, results):
-    """The rows of a figure's table and plot; where other points than the figure's were measured, those."""
+    """The rows of a figure's table and plot, restricted to `figure.only`; all rows if none of those points was measured."""
     rows = [row for row in results.rows if not figure.shown or row.contestant in figure.shown]
     return [row for row in rows
             if all(dict(row.at).get(name, values[0]) in values for name, values in figure.only)] or rows
 
 
 def names(figure, rows):
-    """Contestants in the order of the figure."""
+    """The contestants in the order of the figure."""
     present = list(dict.fromkeys(row.contestant for row in rows))
     return [name for name in figure.shown if name in present] if figure.shown else present
 
 
 def label(figure, at):
-    """The point of a row of the table: first what the axis has."""
+    """(value of the axis, rest of the point) of a table row."""
     at = dict(at)
     first = [at.pop(figure.x)] if figure.x in at else []
     return tuple(first), tuple(sorted(at.items()))
 
 
 def digits(value):
-    """Three digits that mean something."""
+    """A number with three significant digits, without exponent."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def by_point(axes, rows):
-    """[(point, rows there)], of which the first axis changes fastest."""
+    """[(point, its rows)], where the first axis changes fastest."""
     found = {}
     for row in rows:
         found.setdefault(tuple(dict(row.at).get(axis) for axis in axes), []).append(row)
@@ -73,7 +73,7 @@ def by_point(axes, rows):
 
 
 def grid(figure, results):
-    """(head, lines): one line a point, one column a contestant. Axes that have one value alone are left out."""
+    """(head, lines): one line per point, one column per contestant. Axes with a single value are omitted."""
     rows = shown_rows(figure, results)
     columns = names(figure, rows)
     axes = sorted({name for row in rows for name, _ in row.at}, key=lambda name: (name != figure.x, name))
@@ -88,7 +88,7 @@ def grid(figure, results):
 
 
 def verdict_cells(claim, results):
-    """Cells for the table of claims."""
+    """The cells of a claim in the table of claims."""
     verdict = claim.judge(results)
     if verdict.ours is None:
         return [verdict.text, verdict.paper, "", "", verdict.why_not]
@@ -100,7 +100,7 @@ VERDICT_HEAD = ["claim", "paper", "ours", "sign or bound", "met"]
 
 
 def markdown(head, lines, numbers_from=0):
-    """A table; columns from `numbers_from` on are aligned to the right."""
+    """A Markdown table; columns from `numbers_from` on are right-aligned."""
     def line(cells):
         return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
     out = [line(head), "|" + "".join("---|" if i < numbers_from else "---:|" for i in range(len(head))), *map(line, lines)]
@@ -116,7 +116,7 @@ def text(head, lines):
 
 
 def remarks(figure, results):
-    """What stands below the tables."""
+    """The remarks below the tables."""
     parts = list(results.problems)
     if figure.model and ("{" not in figure.model or results.parameters):
         parts.append(figure.model.format(**{name: f"{value:.3g}" for name, value in results.parameters.items()}))
@@ -126,7 +126,7 @@ def remarks(figure, results):
 
 
 def terminal(figure, results, small=False):
-    """All of a figure for a terminal; of a small form nothing is claimed."""
+    """A whole figure for a terminal; the small form judges no claims."""
     parts = [f"{figure.name}: {figure.title} ({figure.source})"]
     if results.rows:
         parts.append(text(*grid(figure, results)))
@@ -137,7 +137,7 @@ def terminal(figure, results, small=False):
 
 
 def section(figure, results, plot):
-    """All of a figure as Markdown; `plot` is the name of its picture, or None."""
+    """A whole figure as Markdown; `plot` is the name of its picture, or None."""
     parts = [f"## {figure.name}: {figure.title}", f"Source: {figure.source}."]
     if plot:
         parts.append(f"![{figure.title}]({plot})")
@@ -153,7 +153,7 @@ SPREAD = ("least", "most", "runs")
 
 
 def comma_separated(figure, results):
-    """All rows, also those that the table leaves out: a line a point, and for each contestant a column, or four where a row is of several runs.
+    """All rows, including those that the table omits: one line per point, and for each contestant one column, or four if a row has several runs.
     @throws ValueError if a contestant has two units"""
     axes = sorted({name for row in results.rows for name, _ in row.at}, key=lambda name: (name != figure.x, name))
     contestants = {}
@@ -177,13 +177,13 @@ def comma_separated(figure, results):
 
 
 def number_of(text):
-    """A whole one, or another. @throws ValueError"""
+    """An int for a whole number, else a float. @throws ValueError"""
     value = float(text)
     return int(value) if value.is_integer() else value
 
 
 def from_comma_separated(figure, text):
-    """What `comma_separated` has written. @throws ValueError if it is not that, or of another figure."""
+    """Reads the output of `comma_separated`. @throws ValueError if it has another format or belongs to another figure."""
     head, *lines = list(csv.reader(io.StringIO(text))) or [[]]
     if any(len(line) != len(head) or line[0] != figure.name for line in lines) or head[:1] != ["figure"]:
         raise ValueError(f"it is none of figure {figure.name}")
@@ -204,8 +204,8 @@ def from_comma_separated(figure, text):
 
 
 def read(figures, folder):
-    """{name of a figure: Results} of the CSV files of a folder; what has no file was not measured. Parameters of models follow from the figure that
-    has what they follow from. @throws OSError, ValueError"""
+    """{name of a figure: Results} from the CSV files of a folder; a figure without a file was not measured. Parameters of models are computed from
+    the figure with the underlying measurements. @throws OSError, ValueError"""
     found = {}
     for figure in figures:
         file = folder / f"{figure.name}.csv"
@@ -218,6 +218,6 @@ def read(figures, folder):
 
 
 def above(file):
-    """What stands between the title of a paper's page and its first figure; empty if there is no such page."""
+    """The text between the title of a paper's page and its first figure; empty if there is no such page."""
     text = file.read_text(encoding="utf-8") if file.is_file() else ""
     return text.split("\n", 1)[1].split("\n## ", 1)[0].strip() if "\n## " in text else ""

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The papers' claims on their own clusters, in virtual time: which machine each figure has, and the table of all claims."""
+"""The papers' claims on their own clusters, in virtual time: the machine of each figure, and the table of all claims."""
 import dataclasses
 import pathlib
 import re
@@ -50,17 +50,17 @@ MACHINES = pathlib.Path(__file__).resolve().parents[2] / "lib/simulation/machine
 
 
 def by_ranks(*steps):
-    """The machine of so many ranks: the first of ((most, name), ...) that has room."""
+    """The machine for a number of ranks: the first of ((most, name), ...) that is large enough."""
     return lambda ranks: next(name for most, name in steps if ranks <= most)
 
 
 def plain(machine):
-    """The name of a machine of the library, or of a file made from one."""
+    """The name of a machine of the library, or of the machine that a file was derived from."""
     return pathlib.Path(machine).stem
 
 
 def cluster_at(machine, ranks):
-    """The name of a figure's machine of so many ranks."""
+    """The name of the machine that a figure uses for a number of ranks."""
     try:
         return plain(machine(ranks))
     except StopIteration:
@@ -73,7 +73,7 @@ P4_A = by_ranks((32, "infinihost-pcix-32"))
 P4_B = by_ranks((16, "infinihost-pcie-16"))
 P5_CLUSTER = by_ranks((64, "infinihost3-ddr-64"))
 
-# What a message costs in the model of P4: one step of two processes is ts + m tw.
+# The cost of a message in the model of P4: one step of two processes takes ts + m tw.
 TWO = ({"ranks": 2, "bytes": 4}, {"ranks": 2, "bytes": 256 * KB})
 
 
@@ -85,12 +85,12 @@ def message_costs(results):
     return {"ts": short.value, "tw": (long.value - short.value) / (TWO[1]["bytes"] - TWO[0]["bytes"])}
 
 
-# MVAPICH, which P1 and P4 compare with, has written short messages into rings since 2003: Liu et al., ICS 2003.
+# MVAPICH, which P1 and P4 compare with, writes short messages into rings since 2003: Liu et al., ICS 2003.
 BY_WRITE = (("CHORALE_SEND_RECEIVE_EAGER", "rdma_write"),)
 
 
 def as_mvapich(set_up):
-    """A bench whose baselines send short messages as MVAPICH did."""
+    """A set-up whose baselines send short messages as MVAPICH did."""
     if not isinstance(set_up, figure.Bench):
         return set_up
     if set_up.operation == "allgather":
@@ -101,7 +101,7 @@ def as_mvapich(set_up):
 
 
 def on_machine(set_up):
-    """A model whose parameters are measured gets those of the machine."""
+    """A model whose parameters are measured, with the parameters of the machine."""
     if not getattr(set_up, "fit", None):
         return set_up
     return dataclasses.replace(set_up, fit=dataclasses.replace(set_up.fit, of=as_mvapich(p4.ALLGATHERS), compute=message_costs))
@@ -111,27 +111,28 @@ CLUSTERS = {"P2": CLAN, "P4.1": P4_A, "P4.2": P4_A, "P4.3": P4_B, "P4.4a": P4_A,
 
 
 def cluster_of(one):
-    """The machine of a figure by ranks; None if the paper's has none."""
+    """The machine of a figure by ranks; None if there is none for the paper's."""
     return CLUSTERS.get(one.name, CLUSTERS.get(one.paper))
 
 
 def set_ups_on_cluster(one):
-    """The set-ups of a figure as the paper had them."""
+    """The set-ups of a figure as in the paper."""
     return tuple(map(on_machine, map(as_mvapich, one.set_ups) if one.paper in ("P1", "P4") else one.set_ups))
 
 
 @dataclasses.dataclass
 class Simulator(launch.Launcher):
-    """chorale-sim in place of chorale-bench under a launcher."""
+    """Runs chorale-sim instead of chorale-bench under a launcher."""
     machine: object = None  # by ranks
-    # What is measured before leaves its mark on adapters' caches of contexts and on what of a buffer an adapter has written last.
+    # Earlier measurements affect the adapters' context caches, and which part of a buffer an adapter has written last.
     apart = True
 
     def words(self, ranks):
         return []
 
     def bench(self, tools, ranks):
-        # The file and not the name: what the page says of a machine is what was simulated, whatever the build has.
+        # The file, not the name: so the simulated machine is the one that the page describes, whatever the build
+        # contains.
         machine = MACHINES / f"{plain(self.machine(ranks))}.json" if "/" not in self.machine(ranks) else self.machine(ranks)
         return [launch.program(tools, "chorale-sim"), "--machine", str(machine), "--ranks", str(ranks)]
 
@@ -141,12 +142,12 @@ EFFORT = launch.Effort(samples=1, warmup=2, iterations=4, budget=60)
 
 @dataclasses.dataclass(frozen=True)
 class Reading:
-    """Figures with another value of what a source leaves open, or of what a miss is put down to."""
+    """Figures with another value of a parameter that a source leaves open, or that is the assumed cause of a miss."""
     name: str
     what: str
     figures: tuple
     changes: tuple  # pairs of a parameter's path in the machine's file and its value, without unit
-    only: tuple = ()  # numbers of ranks, if not all of the claims
+    only: tuple = ()  # numbers of ranks; empty: all of the claims
 
 
 CONTEXTS = "adapter.contexts."
@@ -163,7 +164,7 @@ READINGS = tuple(Reading(f"P5, {count} contexts, stall {stall} us", "the cache o
 
 
 def models(claim, results):
-    """What the models of the paper say of the time of `who`, beside the simulated one; empty where there is no model."""
+    """The time of `who` according to the paper's models, beside the simulated one; empty if there is no model."""
     at = claim.points()[0] if claim.points() else {}
     simulated = results.row(getattr(claim, "who", ""), at)
     said = [f"{row.contestant} {report.digits(row.value)}" for row in results.rows

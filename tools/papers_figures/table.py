@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The tables of all claims: what the papers say, what was measured, and how it is judged."""
+"""The tables of all claims: the paper's result, the measured one, and the judgement."""
 import dataclasses
 
 from papers_figures import catalogue, causes, curves, figure, report, simulated
@@ -10,14 +10,14 @@ HEAD = ["figure", "claim", "paper", "ours", "error in points", "share of the gai
 
 @dataclasses.dataclass
 class Counts:
-    """What the rows of a table come to; fitted rows and those that were not measured count nowhere."""
+    """The totals of a table; fitted rows and those that were not measured are not included."""
     rows: int = 0
     signs: int = 0
     met: int = 0
     numbers: int = 0
     near: int = 0
     gains: int = 0
-    shares: int = 0  # of the gains, those of which three quarters to five quarters are reproduced
+    shares: int = 0  # number of gains of which 75 % to 125 % are reproduced
     fitted: int = 0
     unmeasured: int = 0
 
@@ -37,7 +37,7 @@ class Counts:
             self.shares += verdict.gain is not None and 0.75 <= verdict.gain <= 1.25
 
     def text(self):
-        """In words."""
+        """The totals as text."""
         fitted = f" {self.fitted} further rows are fitted and count nowhere." if self.fitted else ""
         return report.filled(f"Of {self.rows} rows that count, {self.met} are met; in {self.signs} the sign or the bound agrees. {self.numbers} of them have a number, which "
                 f"{self.near} meet within {figure.NEAR} points. {self.gains} of the numbers are gains, and {self.shares} reproduce between three and five "
@@ -55,7 +55,7 @@ def cells(one, claim, verdict):
 
 
 def unmet(results, claim):
-    """What the times would have to be, of a missed ratio: computed, so that it cannot go stale."""
+    """The times that would meet a missed ratio: computed, so that the text stays true."""
     if not isinstance(claim, figure.Faster) or not claim.paper or claim.bound or claim.similar:
         return ""
     ratios = claim.ratios(results)
@@ -74,7 +74,7 @@ def why(one, claim):
 
 
 def listed(missed):
-    """Causes, and below each the rows that miss by it."""
+    """A list of causes, each with the rows that miss because of it."""
     out = []
     for (text, command), rows in missed.items():
         out.append(f"* {text}\n  `{command}`")
@@ -121,14 +121,14 @@ def of_all(found):
 
 
 def as_written(one, results):
-    """Results as the CSV file has them, so that a page made from files and one made from a run are the same."""
+    """Results rounded as in the CSV file, so that a page made from files equals one made from a run."""
     read = report.from_comma_separated(one, report.comma_separated(one, results))
     read.parameters = results.parameters
     return read
 
 
 def readings_of(found, reading):
-    """[(figure, machine)] that a reading is about."""
+    """The [(figure, machine)] of a reading."""
     return [(one, machine) for one, machine in found if one.name in reading.figures]
 
 
@@ -164,7 +164,7 @@ def read(found, folder):
 
 
 def of_readings(found, results, readings):
-    """What the rows come to with other values."""
+    """The results of rows with other values of parameters."""
     lines = []
     for one, claim in [(one, claim) for one, _ in found if one.paper == "P4" for claim in one.claims]:
         rounded = as_written(one, results[one.name])
@@ -187,14 +187,14 @@ def of_readings(found, results, readings):
 
 @dataclasses.dataclass
 class Here:
-    """The table of what was measured on the device of this host."""
+    """The table of the results measured on this host's device."""
     head: list
     lines: list
     counts: Counts
 
 
 def here(figures, results):
-    """Of all claims. A figure whose measurement is another one's is not counted again; nor is a claim that one host cannot show."""
+    """The table of all claims. Skips figures whose measurement is another figure's, and does not judge claims that need a network."""
     counts, lines = Counts(), []
     for one in figures:
         for claim in () if one.twin else one.claims:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as a picture: for each operation time on the left and bandwidth on the right, over the size, on logarithmic axes."""
+"""Results as a picture: for each operation, time on the left and bandwidth on the right, against the size, with logarithmic axes."""
 import math
 
 from plots import gnuplot, results
@@ -8,19 +8,19 @@ from plots.gnuplot import ticks, widened
 # Pixels.
 WIDTH = 1240
 LINE = 16
-KEY_LINE = 17  # what gnuplot needs for a line of the key in this font, rounded up
-KEY_LETTER, KEY_SAMPLE = 7, 50  # the width of a letter there, rounded up, and of what stands before a name
+KEY_LINE = 17  # the height of a line of the key in gnuplot with this font, rounded up
+KEY_LETTER, KEY_SAMPLE = 7, 50  # the width of a letter of the key, rounded up, and of the space before a name
 LEAST_PANEL = 244
-TITLE = 34  # above the panels of a strip
-FOOT = 52  # below them
-PANEL = 360  # the width of one
-TIMES, RATES, KEY = 84, 530, 915  # where panels and key begin
-MOST_CHARACTERS = 190  # of a line above or below
-NEXT_TO_NOTHING = 1e-30  # bars that reach zero end far beyond the axis
+TITLE = 34  # the space above the panels of a strip
+FOOT = 52  # the space below them
+PANEL = 360  # the width of a panel
+TIMES, RATES, KEY = 84, 530, 915  # the left edges of panels and key
+MOST_CHARACTERS = 190  # of a line of text above or below
+NEXT_TO_NOTHING = 1e-30  # bars that reach zero end far outside the axis
 
 
 def ticks_of_sizes(sizes, low, high):
-    """Measured sizes, as many as have room."""
+    """As many of the measured sizes as fit."""
     last, found = -math.inf, []
     for size in sorted(set(sizes)):
         if math.log2(size) - last >= math.log2(high / low) / 7:
@@ -30,22 +30,22 @@ def ticks_of_sizes(sizes, low, high):
 
 
 def panel_height(strip):
-    """At least that of the key: gnuplot breaks a key that is higher than its panel into columns, for which the picture has no room."""
+    """The height of the panels, at least that of the key: gnuplot breaks a higher key into columns, for which the picture has no space."""
     return max(LEAST_PANEL, KEY_LINE * (len(strip.curves) + 1))
 
 
 def height(strip):
-    """That of all of it."""
+    """The height of the whole strip."""
     return TITLE + panel_height(strip) + FOOT + (LINE if strip.left_out else 0)
 
 
 def width_of(strips):
-    """That of a picture in which the names of the keys have room."""
+    """The width of a picture with enough space for the names in the keys."""
     return max([WIDTH, *((KEY if strip.sized else RATES) + KEY_SAMPLE + KEY_LETTER * len(name) for strip in strips for name in strip.curves)])
 
 
 def panel(strip, number, rates, top, wide, whole):
-    """What draws one of the two panels of a strip, in a picture of this width and height."""
+    """The commands for one of the two panels of a strip, in a picture of this width and height."""
     def value(mark, time):
         return results.bandwidth(mark.bytes, time) if rates else time
 
@@ -74,7 +74,7 @@ def panel(strip, number, rates, top, wide, whole):
 
 
 def svg(above, strips):
-    """The strips one below the other, with lines of text above; pointing at a curve shows its name. @throws Failed"""
+    """The strips one below the other, below lines of text; tooltips show the names of curves. @throws Failed"""
     strips = [part for strip in strips for part in results.parts_of(strip)]
     wide = width_of(strips)
     texts = [(text, LINE * number, 11) for number, text in enumerate(above, 1)]
@@ -86,7 +86,7 @@ def svg(above, strips):
         end += height(strip)
         if strip.left_out:
             texts.append((f"not drawn, since it is not above zero: {'; '.join(strip.left_out)}", end - 16, 10))
-        # gnuplot draws the bars and the line of each curve of each panel.
+        # For each curve in each panel, gnuplot draws first the bars and then the line.
         names += [name for name in strip.curves for _ in range(2)] * (2 if strip.sized else 1)
     shown = [text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS - 3] + "..." for text, _, _ in texts]
     labels = [f"set label {number} {gnuplot.quoted(text)} at screen {12 / wide:.6f},{1 - y / end:.6f} left font 'sans,{size}'"
@@ -95,7 +95,7 @@ def svg(above, strips):
     for number, (strip, top) in enumerate(zip(strips, tops)):
         for rates in (False, True) if strip.sized else (False,):
             if strip.curves:
-                # gnuplot writes all labels with the first panel.
+                # gnuplot writes all labels with the first panel, so that they are unset afterwards.
                 panels += [*panel(strip, number, rates, top, wide, end), "unset label"]
     drawn = gnuplot.svg([*gnuplot.head(wide, end, max(len(strip.curves) for strip in strips), 11), "set clip one", gnuplot.GRID, *labels,
                          "set multiplot", *panels, "unset multiplot"])
@@ -103,7 +103,7 @@ def svg(above, strips):
 
 
 def line_about(result):
-    """One line: library, ranks, device."""
+    """A line with library, ranks and device."""
     name = result.get("name", "")
     return (f"{name}: " if name else "") + "; ".join(f"{key} {value}" for key, value in result["about"].items())
 

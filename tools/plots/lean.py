@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A picture of gnuplot with the same marks in fewer elements: it writes a group with all attributes for each change of colour or width, most of
-them empty, and all kinds of points whether they occur or not."""
+"""Reduces a gnuplot picture to fewer elements with the same marks: gnuplot writes a group with all attributes for each change of colour or width,
+most of them empty, and all kinds of points whether used or not."""
 import re
 import textwrap
 import xml.etree.ElementTree as tree
@@ -13,13 +13,13 @@ PASSED_ON = {*INITIAL, "fill", "stroke", "font-family", "font-size"}
 
 
 def joined(outer, inner):
-    """The attributes of an element that takes those of the group around it."""
+    """The attributes of an element merged with those of the group around it."""
     moved = " ".join(filter(None, (outer.get("transform"), inner.get("transform"))))
     return {**outer, **inner, **({"transform": moved} if moved else {})}
 
 
 def lighten(element, above):
-    """Takes out what says nothing: attributes that hold there anyway, groups that are empty, and those that have no attribute or one element."""
+    """Removes redundant parts: inherited attributes, empty groups, and groups without attributes or with a single element."""
     element.attrib = {name: re.sub(r"\s+", " ", value).strip() for name, value in element.attrib.items() if above.get(name) != value and name != "class"}
     within = above | {name: value for name, value in element.attrib.items() if name in PASSED_ON}
     left = []
@@ -36,14 +36,14 @@ def lighten(element, above):
 
 
 def lean(picture):
-    """The picture, as text; one that is not as gnuplot 5.4 writes it stays as it is. @throws ParseError"""
+    """The reduced picture as text; returned unchanged unless it has the format of gnuplot 5.4. @throws ParseError"""
     for prefix, name in (("", SVG), ("xlink", LINK)):
         tree.register_namespace(prefix, name[1:].partition("}")[0])
     root = tree.fromstring(picture)
     canvas = root.find(f"{SVG}g[@id='gnuplot_canvas']")
     if canvas is None:
         return picture
-    for element in [root, *canvas.findall(f"{SVG}g")]:  # names of its own for the picture and its curves
+    for element in [root, *canvas.findall(f"{SVG}g")]:  # gnuplot's own titles and ids of the picture and its curves
         element[:] = [child for child in element if child.tag not in (SVG + "title", SVG + "desc")]
         element.attrib.pop("id", None)
     font = next((group.attrib for group in canvas.iter(SVG + "g") if "font-family" in group.attrib), {})

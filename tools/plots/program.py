@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""chorale-plot: pictures and pages of the JSON that Chorale's programs write."""
+"""chorale-plot: pictures and pages of the JSON output of Chorale's programs."""
 import argparse
 import json
 import pathlib
@@ -15,13 +15,13 @@ FORMS = {
 
 
 def name_of(file, files):
-    """A file's short name, or its path if another has the same; none for a single one."""
+    """The stem of a file name, or the path if another file has the same stem; empty for a single file."""
     short = pathlib.Path(file).stem
     return "" if len(files) == 1 else short if [pathlib.Path(other).stem for other in files].count(short) == 1 else file
 
 
 def read(files):
-    """[(where, document)] of the files, or of standard input. @throws Failed"""
+    """[(name for errors, document)] of the files, or of standard input. @throws Failed"""
     found = []
     for file in files or ("-",):
         where = "standard input" if file == "-" else gnuplot.printable(file)
@@ -37,7 +37,7 @@ def read(files):
 
 
 def results_of(files):
-    """Those of all documents: a result, or a list of named ones. @throws Failed"""
+    """The results of all documents: each is a result, or a list of named ones. @throws Failed"""
     found = []
     for file, (where, document) in zip(files or ("-",), read(files)):
         named = document if isinstance(document, list) else [{"name": name_of(file, files), **document} if isinstance(document, dict) else document]
@@ -46,7 +46,7 @@ def results_of(files):
 
 
 def timeline_of(files):
-    """That of one trace. @throws Failed"""
+    """The timeline of one trace. @throws Failed"""
     ((where, document),) = read(files)
     try:
         return timeline.svg(document)
@@ -55,14 +55,14 @@ def timeline_of(files):
 
 
 def require(form):
-    """@throws Failed if something that it needs is not installed"""
+    """@throws Failed if a dependency of the form is not installed"""
     gnuplot.svg([*gnuplot.head(100, 100, 0), "plot x"])
     if form == "report":
         report.jinja()
 
 
 def run():
-    """The program. @returns its exit status"""
+    """Runs chorale-plot. @returns its exit status"""
     parser = argparse.ArgumentParser(prog="chorale-plot", formatter_class=argparse.RawDescriptionHelpFormatter,
                                      description="Draws what Chorale's programs write as JSON.\n\n" + "\n".join(f"  {form:<9} {what}" for form, what in FORMS.items()),
                                      epilog="Exit status: 0; 1 if there is no picture; 2 for a mistake in the options.")
@@ -91,5 +91,5 @@ def run():
 
 
 def main():
-    """The program, as chorale-plot starts it."""
+    """The entry point of chorale-plot."""
     sys.exit(run())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as one page of HTML: the machine and the run, pictures, tables. It needs no other file and no script."""
+"""Results as one HTML page with the machine, the run, pictures and tables. It needs no other file and no script."""
 import json
 import pkgutil
 import re
@@ -11,7 +11,7 @@ MISSING = "Jinja2 is not installed (on Debian and Ubuntu: apt-get install python
 
 
 def jinja():
-    """The package. @throws Failed"""
+    """The package jinja2. @throws Failed"""
     try:
         import jinja2  # pylint: disable=import-outside-toplevel
     except ImportError as e:
@@ -20,12 +20,12 @@ def jinja():
 
 
 def digits(value):
-    """Three significant digits, without exponent."""
+    """A number with three significant digits, without exponent."""
     return f"{value:.{0 if value >= 100 else 1 if value >= 10 else 2 if value >= 1 else 3}f}"
 
 
 def inlined(picture, prefix):
-    """A picture of gnuplot as an element of a page: without a file header, and with names made unique, since all its pictures use the same."""
+    """A gnuplot picture as an element of a page: without file header, and with unique names, since all of gnuplot's pictures use the same."""
     return re.sub(r"<[^>]*>", lambda tag: re.sub(r"""(\bid=["']|href=["']#|url\(#)""", rf"\g<1>{prefix}", tag[0]), picture[picture.index("<svg"):])
 
 

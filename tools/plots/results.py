@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results as chorale-bench, chorale-sim, mpi-peers and tools/measure compare write them: read, and sorted into the curves that are drawn of them."""
+"""Results in the format of chorale-bench, chorale-sim, mpi-peers and tools/measure compare: reads them and sorts them into curves."""
 import dataclasses
 import math
 import re
@@ -9,15 +9,15 @@ from plots.gnuplot import Failed
 ROOTED = ("broadcast", "reduce", "gather", "scatter")
 TEXTS = ("operation", "algorithm", "transport")
 COUNTS = ("bytes", "samples", "calls")
-# Fewer say little of percentiles.
+# With fewer samples, percentiles mean little.
 FEW_SAMPLES = 10
-MOST_CURVES = 6  # that can be told apart in a panel
+MOST_CURVES = 6  # that can be distinguished in a panel
 TIMES = ("median", "p10", "p90", "p99", "min", "max", "wall")
 
 
 @dataclasses.dataclass
 class Mark:
-    """A row as it is drawn and stands in tables: the time of a call in microseconds, and what its bar reaches from and to."""
+    """A row as drawn and as shown in tables: the time of a call in microseconds, and the ends of its bar."""
     bytes: int
     time: float
     low: float
@@ -36,17 +36,17 @@ class Strip:
     title: str
     sized: bool  # false for a barrier, which has no bytes
     with_barrier: bool  # times include the barrier before each call
-    curves: dict = dataclasses.field(default_factory=dict)  # {name: [Mark]}, by size
-    left_out: list = dataclasses.field(default_factory=list)  # what logarithmic axes have no place for
-    spanned: list = dataclasses.field(default_factory=list)  # more marks that its axes have room for: those of the strips beside which it is seen
+    curves: dict = dataclasses.field(default_factory=dict)  # {name: [Mark]}, in order of size
+    left_out: list = dataclasses.field(default_factory=list)  # values that logarithmic axes cannot show
+    spanned: list = dataclasses.field(default_factory=list)  # marks of neighbouring strips, for which the axes must have space, too
 
     @property
     def marks(self):
-        """Those of all curves."""
+        """The marks of all curves."""
         return [mark for marks in self.curves.values() for mark in marks]
 
     def best(self):
-        """{bytes: (name, mark)}: the fastest of each size."""
+        """{bytes: (name, mark)} of the fastest curve at each size."""
         found = {}
         for name, marks in self.curves.items():
             for mark in marks:
@@ -56,8 +56,8 @@ class Strip:
 
 
 def parts_of(strip):
-    """The strip as strips of few curves, with the same axes. Its first curve is in all of them, so that others can be compared with it; a barrier's points
-    stand side by side and stay together."""
+    """Splits the strip into strips of few curves, with the same axes. Each contains the first curve, for comparison. The points of a barrier are side by
+    side, and so are not split."""
     if not strip.sized or len(strip.curves) <= MOST_CURVES:
         return [strip]
     first, *others = strip.curves
@@ -69,7 +69,7 @@ def parts_of(strip):
 
 
 def bandwidth(size, time):
-    """Of a call, in megabytes (10^6 bytes) per second."""
+    """The bandwidth of a call in megabytes (10^6 bytes) per second."""
     return size / time
 
 
@@ -83,12 +83,12 @@ def size_text(size):
 
 
 def is_number(value):
-    """True and false are none."""
+    """Whether the value is a number; True and False are not."""
     return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def checked(result, where):
-    """A result whose members are what they have to be. @throws Failed naming the one that is not"""
+    """Returns the result if its members are valid. @throws Failed naming the one that is not"""
     if not isinstance(result, dict) or not isinstance(result.get("rows"), list):
         raise Failed(f'{where}: it has no list "rows": it is no result that chorale-bench, chorale-sim, mpi-peers or tools/measure has written')
     if not isinstance(result.get("ranks"), int) or result["ranks"] < 1:
@@ -108,23 +108,23 @@ def checked(result, where):
 
 
 def name_of(result, row, several_results, several_transports):
-    """What distinguishes the curve of a row in its strip."""
+    """The name that distinguishes the row's curve within its strip."""
     name = f"{result.get('name', '')}: " if several_results else ""
     if row.get("contestant"):
         return name + row["contestant"]
-    # For an MPI, library and transport are the same.
+    # For an MPI, the transport is the library.
     return name + (f"{row['transport']} " if several_transports and row["transport"] != "mpi" else "") + row["algorithm"]
 
 
 def counts_barrier(result):
-    """Whether calls with a root count with their barrier: if ranks outnumber cores, a rank that waits in the barrier for a core finds its message
-    already there, so that the call alone would seem to cost nothing."""
+    """Whether calls with a root are timed with their barrier: if ranks outnumber cores, a rank that waits in the barrier for a core finds its
+    message already there, so that the call alone would seem to cost nothing."""
     about = result["about"]
     return about.get("waiting") == "ranks outnumber cores: yielding" and "calls with a root" not in about
 
 
 def strip_of(title, rows):
-    """That of (result, row)s."""
+    """The strip of these (result, row) pairs."""
     made = Strip(title, any(row["bytes"] > 0 for _, row in rows), rows[0][1]["operation"] in ROOTED and any(counts_barrier(result) for result, _ in rows))
     several_results = len({id(result) for result, _ in rows}) > 1
     several_transports = len({row["transport"] for _, row in rows}) > 1
@@ -142,7 +142,7 @@ def strip_of(title, rows):
 
 
 def strips_of(results):
-    """In the order of measurement."""
+    """The strips of results, in the order of measurement."""
     places = {}
     for result in results:
         for row in result["rows"]:
@@ -158,10 +158,10 @@ def number_in(text):
 
 
 def cautions_of(result):
-    """Why the fastest of a result may be so by chance: what else ran, and rows of few samples."""
+    """Reasons why the fastest row may be so by chance: load by other programs, and rows with few samples."""
     found = []
     load = max(number_in(facts.get(name)) for facts in (result["about"], result["machine"], result["run"]) for name in ("load before", "load at the end"))
-    # Each rank counts as one while it waits for the others.
+    # A waiting rank counts in the load, too.
     if load > result["ranks"] + 1:
         found.append(f"The load was {load:.4g} with {result['ranks']} ranks: other programs ran meanwhile.")
     few = [row["samples"] for row in result["rows"] if row["samples"] < FEW_SAMPLES]
@@ -171,5 +171,5 @@ def cautions_of(result):
 
 
 def bars_of(results):
-    """What the bars are, if a program says that they are no percentiles; else None."""
+    """The meaning of the bars, if a program states that they are not percentiles; else None."""
     return next((result["about"]["bars"] for result in reversed(results) if "bars" in result["about"]), None)

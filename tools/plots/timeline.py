@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A trace of ranks (Chrome's JSON, as chorale-sim --trace writes it) as a picture: a row for each rank, what it did, and a line for each message."""
+"""A trace of ranks (Chrome's JSON, from chorale-sim --trace) as a picture: a row with the activity of each rank, and a line for each message."""
 import re
 
 from plots import gnuplot
 from plots.gnuplot import Failed
 
 MOST_ROWS = 64  # more cannot be distinguished on a page
-MOST_SHAPES = 100_000  # viewers need seconds for more
+MOST_SHAPES = 100_000  # viewers take seconds to show more
 # Pixels.
 WIDTH, LEFT, RIGHT, TOP, ROW, BOTTOM = 1200, 80, 60, 146, 24, 36
 GAP = 0.5  # rows between two hosts
-MANY = 100  # more messages than these are thin and light, so that what lies behind them can be seen
-LEAST = 0.1  # the width of a shape, so that short ones stay visible
-# Colours that the colour-blind can tell apart (Okabe and Ito): of what slices are named.
+MANY = 100  # with more messages, their lines are thin and light, so that the bars behind them remain visible
+LEAST = 0.1  # the least width of a shape, for visibility
+# Colours by the names of slices, distinguishable by the colour-blind (Okabe and Ito).
 LOOKS = {
     "posting": ("#e69f00", {"post", "send"}),
     "copying": ("#009e73", {"copy"}),
@@ -27,23 +27,23 @@ WIRE = "0072b2"
 
 
 def look_of(name):
-    """The kind of what a slice shows."""
+    """The kind of activity of a slice."""
     return next((look for look, (_, names) in LOOKS.items() if name in names), OTHERS)
 
 
 def ranks_of_a_host(about):
-    """How many ranks a host has, as the trace says it in words; 0 if all are on one, or if it says nothing."""
+    """The number of ranks per host, parsed from the trace's text; 0 for a single host or if unknown."""
     found = re.match(r"(\d+) of \d+, with (\d+) rank", str(about.get("hosts", "")))
     return int(found.group(2)) if found and found.group(1) != "1" and found.group(2) != "1" else 0
 
 
 def places(ranks, together):
-    """The row of each rank: those of a host are `together`, and a gap is between hosts."""
+    """The row of each rank; `together` ranks are on a host, and hosts are separated by a gap."""
     return [rank + GAP * (rank // together if together else 0) for rank in range(ranks)]
 
 
 def hosts(rows, together):
-    """Bands behind the rows of each host, with their names."""
+    """Bands with names behind the rows of each host."""
     for host, first in enumerate(range(0, len(rows) if together else 0, together or 1)):
         low, high = rows[first] - 0.5, rows[min(first + together, len(rows)) - 1] + 0.5
         yield f"set object rectangle from graph 0, first {low:.6g} to graph 1, first {high:.6g} behind fillcolor rgb '#f3f6fa' fillstyle solid noborder"
@@ -51,7 +51,7 @@ def hosts(rows, together):
 
 
 def stretches(slices):
-    """{(rank, thread): [[begin, end, look]]} of work; what follows without a gap and looks the same is one."""
+    """{(rank, thread): [[begin, end, look]]} of work, with adjacent parts of equal look merged."""
     found = {}
     for event in slices:
         before = found.setdefault((event["pid"], event["tid"]), [])
@@ -94,7 +94,7 @@ def svg(trace):
     def words(begin, end):
         return f"{begin - first:.3f} to {end - first:.3f} µs"
 
-    # {look: [(begin, end, row, least, most of its height), title]}; helpers are thin below their row.
+    # {look: [(begin, end, row, lower and upper edge), title]}; helpers have thin bars below their row's bar.
     bars = {look: [] for look in LOOKS}
     for (rank, thread), parts in stretches(work).items():
         for begin, end, look in parts:
@@ -123,7 +123,8 @@ def svg(trace):
     data, plots, names = [], [], []
 
     def draw(key, shapes, how, style, more=""):
-        # The key has a plot of its own, so that shapes and their titles are as many; `more` is not its style.
+        # The key entry is a separate plot, so that shapes and titles correspond; `more` is the style of the shapes if
+        # different.
         plots.append(f"NaN {'with boxes' if 'boxxy' in how else 'with lines'} {style} title {gnuplot.quoted(key)}")
         names.append(key)
         if shapes:
@@ -147,7 +148,7 @@ def svg(trace):
         f"set tmargin at screen {1 - TOP / height:.6f}", f"set bmargin at screen {BOTTOM / height:.6f}",
         f"set key at screen {LEFT / width:.6f},{1 - 34 / height:.6f} left top Left reverse horizontal maxcols 4 samplen 2",
         *hosts(rows, together), f"set xrange [0:{length:.12g}]", "set link x2", f"set yrange [{bottom:.6g}:-0.5]", f"set ytics ({named}) scale 0",
-        # The axis is on top, where one begins to read, and once more below the last of many rows.
+        # The axis is on top, where reading begins, and also at the bottom.
         "set x2tics nomirror", "set grid x2tics linetype 1 linecolor rgb '#cccccc'", "set border 5", "set xtics nomirror",
         f"set x2label {gnuplot.quoted(f'virtual time since {first:.3f} µs, in µs (thin below a row: helpers)')}", "plot " + ", ".join(plots)])
     return gnuplot.titled(drawn, title, names)

@@ -84,10 +84,10 @@ contestants registration(const job& in);
 contestants matrix(const job& in);
 /// P5 figure 6(b): a ping-pong over several queue pairs in turn, and over one queue pair of datagrams.
 contestants queue_pairs(const job& in, const std::vector<int>& counts);
-/// P5 figure 6(a), the resources of an adapter that a rank takes: prints as a table what a rank of each
-/// transport takes after alltoalls, measured beside the formula, and by the formula alone for up to 100,000
-/// ranks. The ranks are the processes of the job or, without a launcher, threads, in groups of these sizes.
-/// @param json the file to which all memory of a rank is written, too, unless it is empty
+/// P5 figure 6(a): the adapter resources of a rank. Prints a table of the resources after alltoalls on each
+/// transport: measured and by the formula, and by the formula alone for up to 100,000 ranks. The ranks are
+/// the processes of the job or, without a launcher, threads, in groups of these sizes.
+/// @param json the file to which all memory of a rank is also written, unless it is empty
 /// @throws chorale::error, std::runtime_error if a call fails or has a wrong result
 void show_resources(std::vector<int> sizes, const std::string& json);
 /// P5 figure 6(c): all other ranks send to rank 0, with copies and without.

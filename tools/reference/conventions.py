@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a name means wherever it occurs: described once, here, for all the classes that have it because a concept or a habit of C++ asks for it.
+"""The meaning of names that is the same wherever they occur: described here once, for all classes that have them because of a concept or a C++ convention.
 
-`meaning(found, header, lines)` gives that text, or None for a name that has to be described where it is declared.
+`meaning(found, header, lines)` returns the description, or None for a name that must be described where it is declared.
 """
 import re
 
@@ -9,7 +9,7 @@ from . import headers
 
 CONCEPTS = headers.INCLUDE / "chorale/transport/concepts.hpp"
 
-# Every algorithm has these (`algorithm_policy` and `operation_traits`).
+# The members of every algorithm (`algorithm_policy` and `operation_traits`).
 ALGORITHM = {
     "implements": "The operation that this algorithm implements.",
     "also": "The operation of calls that it serves besides, such as those of uneven blocks.",
@@ -21,7 +21,7 @@ ALGORITHM = {
     "run": "The algorithm, as a coroutine of one rank: `net` is the transport and `now` the call. The arguments behind these are those that "
            "`operation_traits` names for the operation. It throws what the transport throws.",
 }
-# What a range of steps, or an iterator of one, has.
+# The members of a range of steps, or of its iterator.
 RANGE = {
     "size": "How many there are.", "empty": "Whether there are none.", "operator[]": "The one with this index, from 0 on.",
     "begin": "The first, for a loop.", "end": "Behind the last, for a loop.",
@@ -34,7 +34,7 @@ TOPOLOGY = {
     "is_root": "Whether this rank is the root.", "children": "The ranks below this one, in the order in which a message goes down.",
     "to": "The rank to which this one sends, -1 if there is none.", "from": "The rank from which this one receives, -1 if there is none.",
 }
-# What a bootstrap gives (`bootstrap::group`).
+# The members of a bootstrap (`bootstrap::group`).
 GROUP = {
     "rank": "This rank, from 0 on.", "size": "How many ranks there are.", "job": "A text that is the same on all ranks of a job and differs between jobs.",
     "describe": "How the group came to be, in a sentence: a launcher, a singleton.",
@@ -42,7 +42,7 @@ GROUP = {
                 "`errc::bootstrap_failed` when `deadline` passes first, unless that is zero.",
 }
 PART_OF_RANGE = re.compile(r"(child_range|backwards|index_iterator)$")
-# What a transport has for the calls of this library: it is public, since they are no friends of it.
+# Members of transports for the library's calls, which are public since calls are not friends.
 FOR_CALLS = {
     "use": "which thread is in a call", "dependent_objects": "windows and arrays, which end before the transport does", "begin": "a call begins and gets its number",
     "complete": "a call is over", "current": "the call that goes on", "fail": "poisons the communicator, and tells all ranks why",
@@ -64,19 +64,19 @@ COMPARISON = re.compile(r"operator(==|<=>|!=|<|>|<=|>=)$")
 
 
 def special_member(name, own, rest, declaration):
-    """Whether this makes an empty object, or copies or moves one."""
+    """Whether this is a default constructor, or a copy or move operation."""
     argument = re.match(r"\((.*?)\)", rest)
     return name in (own, "operator=") and bool(re.search(r"\(\)( const)?( noexcept)? ?= ?default$", declaration)
                                               or argument and re.fullmatch(rf"(const )?{own}(<.*>)? ?&&?\w*", argument[1]))
 
 
 def page_of_call(name):
-    """Where the site's page of a call is, for a comment of Doxygen; nothing for a call without one."""
+    """A link to the page of a call, for a Doxygen comment; empty for a call without a page."""
     return f' <a href="../calls/{name}.html">Parameters, errors, cost and an example.</a>' if (headers.ROOT / f"docs/calls/{name}.md").is_file() else ""
 
 
 def form_of_call(name, names, declaration):
-    """Of `ibroadcast` and `plan_broadcast`, what they are of `broadcast`; and of a call that returns what another one writes."""
+    """The description of `ibroadcast` and `plan_broadcast` in terms of `broadcast`, and of a call that returns what another one writes."""
     if f"i{name}" in names and not declaration.startswith("void "):
         return f"The same, with the result returned.{page_of_call(name)}"
     if name.startswith("plan_") and name[5:] in names:
@@ -89,7 +89,7 @@ def form_of_call(name, names, declaration):
 
 
 def meaning(found, header, lines):
-    """What the name of a member means by convention, or None. `found` has `name`, `rest` behind it, `kind`, `scope` and `line`; `lines` are those of its header."""
+    """The meaning of a member's name by convention, or None. `found` has `name`, the following `rest`, `kind`, `scope` and `line`; `lines` are those of its header."""
     name, kind, scope = found["name"], found["kind"], found["scope"]
     own = re.sub(r"<.*", "", scope).strip().rpartition("::")[2]
     declaration = re.split(r"[;{]", " ".join(lines[int(found["line"]) - 1:][:6]))[0].strip()

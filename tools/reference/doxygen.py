@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Doxygen's pages of the headers, and what it has to say about their comments.
+"""Doxygen's pages of the headers, and its warnings about their comments.
 
-It reads a copy of the headers in which names that mean the same everywhere have the description of their convention: Doxygen names the lines of what
-has none, and `conventions.meaning` what is said there.
+Doxygen reads a copy of the headers, in which names with the same meaning everywhere get the description of their convention: Doxygen's
+warnings locate the undocumented names, and `conventions.meaning` describes them.
 """
 import os
 import pathlib
@@ -22,17 +22,17 @@ SETTINGS = {
     "WARN_IF_UNDOCUMENTED": "YES", "WARN_IF_INCOMPLETE_DOC": "NO", "SORT_MEMBER_DOCS": "NO", "MACRO_EXPANSION": "YES", "PREDEFINED": "MPI_VERSION=3", "HIDE_FRIEND_COMPOUNDS": "YES",
     "SHOW_USED_FILES": "NO", "GENERATE_TREEVIEW": "YES",
 }
-# Calls of a communicator that belong to another operation than their name says.
+# Calls of a communicator that belong to another operation than their name suggests.
 BELONGS = {"exscan": "scan"}
 STYLE = pathlib.Path("/usr/share/doxygen-awesome-css/doxygen-awesome.css")
 LOOKS = pathlib.Path(__file__).resolve().parent.parent / "website/reference.css"
 UNDESCRIBED = re.compile(r"(?P<file>[^:]+):(?P<line>\d+): warning: Member (?P<name>operator(?:\(\)|\[\]|[^\s\w(]+)|[~\w]+)(?P<rest>.*) \((?P<kind>\w+)\) of \w+ (?P<scope>.+) is not documented\.")
-# Remarks on classes (`undescribed` knows more of them), on a template of namespace std that is specialized, on files that are not read, and on a run for the sake of remarks alone.
+# Ignored warnings: about classes (`undescribed` finds more), a specialized template of namespace std, files that are not read, and runs without output.
 BESIDES = ("warning: Compound", "scope for class std::", "Include graph", "No output formats selected")
 
 
 def run(place, **settings):
-    """@returns what Doxygen says of the headers below a folder, as lines. Exits where there is no Doxygen."""
+    """@returns the lines of Doxygen's output for the headers below a folder. Exits if there is no Doxygen"""
     command = shutil.which("doxygen")
     if command is None:
         sys.exit("tools/docs: there is no doxygen; install it: apt-get install doxygen (tools/install-dependencies --ci does)")
@@ -45,8 +45,8 @@ def run(place, **settings):
 
 
 def top_of(lines, number):
-    """Where a declaration begins that has its name in this line: at the head of its template, if it has one. Doxygen overlooks comments behind
-    braces of that."""
+    """The first line of the declaration whose name is in this line: the head of its template, if any, since Doxygen overlooks comments after the
+    braces of a requires-expression."""
     begin = number
     while re.match(r"\s*(requires\b(?!.*\bstruct\b)|&&|\{ .*;$|\}\s*$)", lines[begin - 1]):
         begin -= 1
@@ -54,12 +54,12 @@ def top_of(lines, number):
 
 
 def with_pages(header):
-    """The text of a header of calls, in which the comment of each call ends with a link to its page."""
+    """A header in which the comment of each call ends with a link to its page."""
     return re.sub(r"(?<=\w|[.,;:)`])(?=\n(?:  template .*\n|           .*\n)?  void (\w+)\()", lambda found: conventions.page_of_call(found[1]), header)
 
 
 def describe(place):
-    """Puts the headers below a folder, with the descriptions of conventions."""
+    """Copies the headers to a folder, with the descriptions by convention."""
     for file in headers.described():
         to = place / file.relative_to(headers.INCLUDE)
         to.parent.mkdir(parents=True, exist_ok=True)
@@ -78,7 +78,7 @@ def describe(place):
 
 
 def calls_of_operations():
-    """{operation: its calls of a communicator}, and the calls that are of none."""
+    """({operation: its calls}, the calls that belong to no operation)."""
     operations = {path.name: [] for path in sorted((headers.INCLUDE / "chorale/algorithm").iterdir()) if path.is_dir()}
     names = dict.fromkeys(re.findall(r"\w+(?=\()", (headers.INCLUDE / "chorale/communicator.hpp").read_text(encoding="utf-8")))
     rest = []
@@ -88,7 +88,7 @@ def calls_of_operations():
 
 
 def undescribed(folder):
-    """The enumerators, classes and concepts without a description, by Doxygen's XML: 1.9 does not warn of all of them."""
+    """Undocumented enumerators, classes and concepts, from Doxygen's XML output: Doxygen 1.9 does not warn about all of them."""
     for file in sorted(folder.glob("*.xml")):
         for one in tree.parse(file).getroot().iter():
             public = one.get("kind") in ("class", "struct", "concept") and one.tag == "compounddef" and one.get("prot") not in ("private", "protected")
@@ -100,7 +100,7 @@ def undescribed(folder):
 
 
 def addresses_of(tags, place):
-    """{name of a header, a class, a namespace or something public in one: address} by Doxygen's file of tags; of overloads, the first."""
+    """{name of a header, a class, a namespace or a public member: address} from Doxygen's tag file; for overloads, the first."""
     compounds = {((one.findtext("path") or "") + one.findtext("name")).removeprefix(place): one for one in tags.findall("compound")}
     found = {name: compound.findtext("filename") for name, compound in compounds.items()}
     for name, compound in compounds.items():
@@ -113,7 +113,7 @@ def addresses_of(tags, place):
 
 
 def make(folder=None):
-    """Doxygen's pages in a folder, if one is named. @returns what is wrong with the comments, and {name: address} of what they describe."""
+    """Writes Doxygen's pages to a folder, if given. @returns the errors in the comments, and {name: address} of what they describe"""
     with tempfile.TemporaryDirectory(prefix="chorale-doxygen-") as temporary:
         place = pathlib.Path(temporary).resolve() / "include"
         describe(place)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which headers the reference describes: those that users name, and those of what they pass to calls.
+"""The headers that the reference describes: those that users name, and those of the types that they pass to calls.
 
-`include/chorale/README.md` has the list of the former, which `tests/style/installed.py` keeps true. What is left out belongs to transports, calls and verbs,
-and is named by nobody outside of the library.
+`include/chorale/README.md` lists the former, and `tests/style/installed.py` checks that list. The other headers belong to transports, calls and verbs,
+and nothing outside the library names them.
 """
 import pathlib
 import sys
@@ -12,18 +12,18 @@ INCLUDE = ROOT / "include"
 sys.path.insert(0, str(ROOT / "tests" / "style"))
 import installed  # noqa: E402
 
-# Headers that come with those: what calls take and give, and the layer over layer of a setting.
+# Other headers in the reference: types that calls take and return, and the layers of the configuration.
 ALSO = ("bench/aligned_floats.hpp", "bench/contestant.hpp", "bench/measure.hpp", "bench/plan.hpp", "bench/statistics.hpp", "calls/parts.hpp",
         "calls/split.hpp", "calls/window_operand.hpp", "core/blocks.hpp", "core/byte_operator.hpp", "core/call.hpp", "core/elements.hpp", "core/in_place.hpp", "core/initial.hpp", "core/named.hpp",
         "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/reduction.hpp", "core/root.hpp", "core/stall_report.hpp", "core/strided.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
-# Headers that users name for the sake of others, which have pages of their own: they only put parts together.
+# Headers that users name but that only combine others, which have their own pages.
 NOT = ("algorithm/allgather/within.hpp", "algorithm/exchange/manifest.hpp", "algorithm/exchange/neighbour.hpp", "algorithm/read_operands.hpp",
        "algorithm/reduce/put_operands.hpp", "algorithm/agreed.hpp", "algorithm/evaluation.hpp", "algorithm/host_slots.hpp", "algorithm/shared_slots.hpp",
        "transport/connections/rail.hpp")
 
 
 def described():
-    """The headers, as files."""
+    """The described headers, as paths."""
     below = INCLUDE / "chorale"
     names = [path.relative_to(below) for path in sorted(below.rglob("*.hpp"))]
     return [below / name for name in names

@@ -75,7 +75,7 @@ inline chorale::call named(chorale::operation what, std::size_t bytes) noexcept 
   return {.what = what, .root = 0, .bytes = bytes};
 }
 
-/// Calls by ghosts and by the full stack, as of a `candidate`; they are begun by `begin`.
+/// Calls by ghosts and by the full stack, for a `candidate`; `begin` starts them.
 using ghost_call = chorale::task<> (*)(chorale::simulation::ghosts::transport&, chorale::call_id, std::size_t,
                                        std::span<std::byte>, std::span<std::byte>);
 std::vector<outcome> run_by_ghosts(const chorale::simulation::machine& on, int ranks, chorale::operation what,

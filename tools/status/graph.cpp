@@ -140,7 +140,7 @@ std::size_t graph::waiters(std::size_t place) const {
     for (const auto one : before_[i])
       if (all.insert(one).second) open.push_back(one);
   }
-  // A communicator that its thread is not using does not wait by itself.
+  // A communicator that its thread does not use is not itself waiting.
   return static_cast<std::size_t>(std::count_if(
       all.begin(), all.end(), [this](std::size_t i) { return steps_[i].what != step::kind::waits_other; }));
 }

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A calibrated machine is one that chorale-sim can simulate. Usage: calibration_test.py POINTS SIM MPIRUN"""
+"""chorale-sim can simulate a calibrated machine. Usage: calibration_test.py POINTS SIM MPIRUN"""
 import json
 import pathlib
 import sys
@@ -25,7 +25,7 @@ class Calibration(running.InFolder):
         machine = json.loads(file.read_text(encoding="utf-8"))
         self.assertEqual(machine["machine"], "here")
         self.assertIn("soft0", machine["description"])
-        # A store that another core has seen has taken some time, and no core copies a terabyte a second.
+        # Another core sees a store only after some time, and no core copies a terabyte per second.
         self.assertGreater(machine["host"]["notice"]["ns"], 0)
         for step in machine["host"]["copy"] + machine["host"]["combine"]:
             self.assertLessEqual(step["rate"]["MB/s"], 1e6)

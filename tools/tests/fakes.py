@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs that go wrong, or make figures up, as they are told; for measure_test.py: an MPI library of a few lines, and a program for it; a compiler and a
+"""Fake programs for measure_test.py, which fail or make up figures as requested: a minimal MPI library with a program, a compiler and a
 valgrind."""
 
 import pathlib
@@ -7,7 +7,8 @@ import stat
 
 import running
 
-# Both programs: each operation takes 10 us, times a factor; what goes wrong is in BEHAVIOUR, and where, in WHERE.
+# Stands for both programs: each operation takes 10 us times a factor; BEHAVIOUR is the kind of failure, and WHERE the
+# operation that fails.
 PROGRAM = """#!/usr/bin/env -S python3 -I -S
 import json, mmap, os, pathlib, sys, time
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
@@ -37,7 +38,7 @@ for operation in operations:
                      "median": takes, "wall": takes})
 file.write_text(json.dumps({"about": {"MPI": "Fake 1.2"}, "machine": {"host": "h", "processor": "Fake"}, "ranks": ranks, "rows": rows}))
 """
-# Its options are NAME=VALUE: what the program is to do. `orphan` leaves a process in a session of its own behind.
+# Its options are NAME=VALUE, the variables of the program. `orphan` leaves a process behind in a separate session.
 LAUNCHER = """#!/bin/sh
 [ "$1" = --version ] && { echo "$VERSION"; exit; }
 printf '%s\\n' "$*" >> "$COMMANDS"
@@ -57,7 +58,7 @@ COMPILER = """#!/bin/sh
 while [ "$1" != -o ]; do shift; done
 cp "$PROGRAM" "$2"
 """
-# What tools/measure builds with, and counts by. A call of this tree ("here") takes 10 % more.
+# Fakes of the build and counting programs of tools/measure. A call of this tree ("here") takes 10 % more.
 COUNTING = {
     "meson": """#!/bin/sh
 mkdir -p "$2" && : > "$2/build.ninja"
@@ -106,20 +107,20 @@ fi
 
 
 class Faked(running.InFolder):
-    """Programs that are not real come first."""
+    """Fake programs precede the real ones on the path."""
 
     def write(self, name, text):
-        """A program."""
+        """Writes an executable file."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text, encoding="utf-8")
         path.chmod(path.stat().st_mode | stat.S_IXUSR)
 
     def none_is_left(self):
-        """Of the processes that were left behind."""
+        """Checks that no orphaned process is left."""
         for pid in self.lines("orphans"):
             self.assertFalse(pathlib.Path("/proc", pid).exists())
 
     def lines(self, name):
-        """Of a file that a fake has written."""
+        """The lines of a file that a fake has written."""
         return (self.folder / name).read_text(encoding="utf-8").splitlines()

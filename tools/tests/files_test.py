@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The files that chorale-bench writes: what they say is what was measured. Usage: files_test.py BENCH MPIRUN|none"""
+"""The files that chorale-bench writes contain what was measured. Usage: files_test.py BENCH MPIRUN|none"""
 import csv
 import json
 import os
@@ -22,25 +22,25 @@ class Files(running.InFolder):
     """A folder, and runs of chorale-bench in it."""
 
     def bench(self, *words, ranks=1, **variables):
-        """A run."""
+        """Runs chorale-bench."""
         return running.run(*self.launched(MPIRUN, ranks), BENCH, *QUICK, *words, cwd=self.folder, **variables)
 
     def measured(self, *words, **how):
-        """A run that must succeed."""
+        """A run of chorale-bench that must succeed."""
         done = self.bench(*words, **how)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done
 
     def json(self, name):
-        """A result."""
+        """The content of a JSON file."""
         return json.loads((self.folder / name).read_text(encoding="utf-8"))
 
 
 class Csv(Files):
-    """The file of --csv beside that of --json."""
+    """Compares the files of --csv and --json."""
 
     def same(self, name, document):
-        """Each number is the same to the last digit."""
+        """Checks that all numbers are equal to the last digit."""
         lines = (self.folder / name).read_text(encoding="utf-8").splitlines()
         about = [line for line in lines if line.startswith("#")]
         self.assertEqual(about, [f"# {key}: {value}" for part in ("about", "machine", "run") for key, value in document[part].items()])
@@ -78,7 +78,7 @@ class Csv(Files):
         self.assertEqual([(row["set_up"], row["contestant"]) for row in rows], [('a "b"', "x, y")])
 
     def test_machine(self):
-        """Whoever finds the file knows what was measured, and how."""
+        """The file tells its readers what was measured, and how."""
         self.measured("barrier", "--json", "a b.json", CHORALE_BLOCKS="16")
         told = self.json("a b.json")
         self.assertEqual(told["machine"]["kernel"], f"{os.uname().sysname} {os.uname().release}")
@@ -92,7 +92,7 @@ class Csv(Files):
         self.assertIn("\nranks,operation,algorithm,", done.stdout)
 
     def test_files_that_cannot_be_written(self):
-        """That is said before anything is measured, by one rank, and nothing is left behind."""
+        """Reported before any measurement, by a single rank, and without leaving files behind."""
         (self.folder / "old.json").write_text("old", encoding="utf-8")
         for ranks in (1, 3):
             done = self.bench("allreduce", "--json", "old.json", "--csv", "nowhere/o.csv", ranks=ranks)

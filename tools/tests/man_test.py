@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compares the manual pages with the programs: each installed program has one, with the options that its --help shows and no others.
+"""Compares the manual pages with the programs: each installed program has a page with exactly the options of its --help.
 
-Usage: man_test.py BUILD. Subcommands count, and the words between which an option chooses. Also: what pages refer to is there, chorale(7) names
-every program, and groff has nothing to remark.
+Usage: man_test.py BUILD. Includes subcommands, and the values that an option chooses from. Also checks that references exist, that
+chorale(7) names every program, and that groff has no warnings.
 """
 import json
 import pathlib
@@ -14,14 +14,14 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 PAGES = ROOT / "docs" / "man"
-# An option at the beginning of a line of --help, perhaps behind its short form; one of a page.
+# An option at the beginning of a line of --help, possibly after its short form; then an option of a page.
 SHOWN = re.compile(r"^  (?:-\w,\s*)?--([\w-]+)", re.MULTILINE)
 DESCRIBED = re.compile(r"^\.It (?:Fl \w , )?Fl -([\w-]+)", re.MULTILINE)
 CHOICES = re.compile(r"\{([\w,-]+)\}")
 
 
 def help_of(program, *words):
-    """What a program prints for --help."""
+    """The output of --help."""
     done = subprocess.run([program, *words, "--help"], check=False, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, timeout=300)
     if done.returncode != 0:
         sys.exit(f"{program.name} {' '.join([*words, '--help'])} ended with status {done.returncode}")
@@ -29,18 +29,18 @@ def help_of(program, *words):
 
 
 def options_of(program):
-    """The options of a program and its subcommands, and the words to choose from."""
+    """The options of a program and its subcommands, and the values to choose from."""
     text = help_of(program)
     subcommands = re.search(r"^Subcommands:\n((?:  .*\n)+)", text, re.MULTILINE)
     names = re.findall(r"^  ([\w-]+) ", subcommands.group(1), re.MULTILINE) if subcommands else []
     text += "".join(help_of(program, name) for name in names)
     options = set(SHOWN.findall(text))
-    # chorale-soft shows --help only in what it does.
+    # The --help text of chorale-soft does not list --help.
     return options | {"help"}, {word for choice in CHOICES.findall(text) for word in choice.split(",")} | set(names)
 
 
 def differences(program, page):
-    """What page and program do not both have."""
+    """Differences between a page and its program."""
     text = page.read_text(encoding="utf-8")
     shown, words = options_of(program)
     described = set(DESCRIBED.findall(text))
@@ -52,7 +52,7 @@ def differences(program, page):
 
 
 def faults(page):
-    """What is wrong with a page by itself."""
+    """Errors of a page by itself."""
     text = page.read_text(encoding="utf-8")
     where = page.relative_to(ROOT)
     known = (ROOT / "lib/core/settings.cpp").read_text(encoding="utf-8")

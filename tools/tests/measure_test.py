@@ -33,7 +33,7 @@ loader.exec_module(program)
 
 
 def measure(*words, **variables):
-    """The script in this process, which need not start Python anew. @returns (status, what it printed, its errors)"""
+    """Runs the script in this process, which saves starting Python. @returns (status, output, errors)"""
     out, errors = io.StringIO(), io.StringIO()
     with mock.patch.dict(os.environ, variables), mock.patch("sys.argv", ["measure", *map(str, words)]), \
             contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
@@ -45,7 +45,7 @@ def measure(*words, **variables):
 
 
 class Compare(fakes.Faked):
-    """From its options to its files."""
+    """`compare`, from its options to its files."""
 
     def setUp(self):
         super().setUp()
@@ -63,16 +63,16 @@ class Compare(fakes.Faked):
                           "ORPHANS": str(self.folder / "orphans"), "LOG": str(self.folder / "log")}
 
     def words(self, *words):
-        """The options. The MPI of this machine takes no part."""
+        """The options; MPI libraries of this machine are left out."""
         others = [] if "--choice" in words else ["--without", "mpich", "--without", "openmpi", "--without", "openmpi-ucx"]
         return ["compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4,64", *others, *words]
 
     def compare(self, *words, **variables):
-        """Done: (status, what it printed, its errors)."""
+        """Runs `compare`. @returns (status, output, errors)"""
         return measure(*self.words(*words), **{**self.variables, **variables})
 
     def fake(self, name, options=""):
-        """A library."""
+        """The option for a fake library."""
         return f"--mpi={name}={self.folder / 'fake'}:WHO={name} {options}"
 
     def row(self, said, begin):
@@ -82,7 +82,7 @@ class Compare(fakes.Faked):
         return [cell.strip() for cell in found[0].strip("|").split("|")]
 
     def test_crash(self):
-        """A library that crashes in one operation is left out of its rows, and said to be, and keeps its others."""
+        """A library that crashes in one operation is left out of its rows, with a remark, and keeps its other rows."""
         status, said, _ = self.compare(self.fake("bad", "BEHAVIOUR=crash WHERE=allreduce TAKES=20"), self.fake("good", "TAKES=40"),
                                        "barrier", "allreduce", "scan")
         self.assertEqual(status, 0)
@@ -91,12 +91,12 @@ class Compare(fakes.Faked):
         self.assertNotIn("\x1b", said)
         self.assertEqual(self.row(said, "allreduce | 64")[2:6], ["10.000", "left out", "40.000", "0.25"])
         self.assertEqual(self.row(said, "scan | 64")[2:5], ["10.000", "20.000", "40.000"])
-        # Once together and once alone at each size.
+        # At each size, once with the other operations and once alone.
         self.assertEqual(sum("bad" in line and "allreduce" in line for line in self.lines("log")), 4, self.lines("log"))
         self.assertNotIn("not tried", said)
 
     def test_everywhere(self):
-        """Who fails always is given up."""
+        """A contestant that always fails is given up."""
         _, said, _ = self.compare(self.fake("bad", "BEHAVIOUR=crash"), "barrier", "allreduce", "scan")
         self.assertIn("not tried after 3 failed runs in a row", said)
         self.assertEqual(sum("bad" in line for line in self.lines("log")), 3)
@@ -109,7 +109,7 @@ class Compare(fakes.Faked):
         self.assertEqual(self.row(said, "allreduce | 4")[2:5], ["10.000", "10.000", "1.00"])
 
     def test_stopped(self):
-        """The script ends what it has started when it is ended itself."""
+        """When the script is terminated, it ends the processes that it has started."""
         with subprocess.Popen([sys.executable, TOOLS / "measure", *self.words(self.fake("bad", "orphan BEHAVIOUR=hang"), "barrier")],
                               env=self.variables, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as stopped:
             deadline = time.monotonic() + 100
@@ -128,7 +128,7 @@ class Compare(fakes.Faked):
         self.assertIn("wrote no program", self.compare(self.fake("bad"), "barrier")[1])
 
     def test_turns_and_files(self):
-        """All take turns; the files have all of it."""
+        """All take turns; the files contain everything."""
         self.write("page.md", "before\n<!-- made by tools/measure: here -->\nold\n<!-- end of here -->\nafter\n")
         status, said, errors = self.compare(
             self.fake("a", "TAKES=8"), self.fake("b-c", "TAKES=40"), "allreduce", "-n", "1,2", "--rounds", "2", "--csv", self.folder / "o.csv",
@@ -153,7 +153,7 @@ class Compare(fakes.Faked):
     @unittest.skipUnless(shutil.which("gnuplot") and importlib.util.find_spec("jinja2"),
                          "gnuplot-nox or python3-jinja2 is not installed (tools/install-dependencies --ci)")
     def test_pictures(self):
-        """A result for each number of ranks, without what is left out."""
+        """One result for each number of ranks, without the contestants that are left out."""
         (self.folder / "bin/gnuplot").symlink_to(shutil.which("gnuplot"))
         status, _, errors = self.compare(self.fake("a", "TAKES=8"), self.fake("b", "BEHAVIOUR=crash WHERE=scan"), "allreduce", "scan", "-n", "1,2",
                                          "--plot", self.folder / "o.svg", "--report", self.folder / "o.html")
@@ -183,7 +183,7 @@ class Compare(fakes.Faked):
         self.assertIn("no row has the best other algorithm", said)
 
     def test_launchers(self):
-        """Each family has its own words; what the user says of binding or mapping is not said twice."""
+        """Each kind of launcher gets its own options; those that the user gives are not repeated."""
         cores = len(os.sched_getaffinity(0))
         for version, ranks, options, words in (
                 ("mpirun (Open MPI) 4.1.4", 1, "", "--bind-to core"),
@@ -198,7 +198,7 @@ class Compare(fakes.Faked):
             self.assertEqual(mpi.words(one, mpi.kind(one), ranks, ranks > cores), [one.launcher, "-n", str(ranks), *words.split()])
 
     def test_who_launches_chorale(self):
-        """Debian's Open MPI, else the first Open MPI among the others, without the options of its own runs."""
+        """Debian's Open MPI, else the first Open MPI among the others, without the options of their own runs."""
         self.write("other/bin/mpirun", fakes.LAUNCHER.replace("$VERSION", "HYDRA"))
         self.write("other/bin/mpicc", fakes.COMPILER)
         words = (f"--mpi=b={self.folder / 'other'}:WHO=b", self.fake("a"), "scan", "--sizes", "4")
@@ -213,7 +213,7 @@ class Compare(fakes.Faked):
         self.assertIn("Chorale needs a launcher with PMIx", errors)
 
     def test_over_ucx(self):
-        """Debian's Open MPI over UCX: by its own name, with the program that is built for Open MPI, and with nothing of it in Chorale's runs."""
+        """Debian's Open MPI over UCX has its own name and the program built for Open MPI, and does not affect Chorale's runs."""
         self.write("build/tools/mpi-peers-openmpi", fakes.PROGRAM)
         _, said, errors = measure("compare", "--build", self.folder / "build", "--rounds", "1", "--sizes", "4", "--without", "mpich", "scan", **self.variables)
         self.assertIn("| operation | bytes | chorale us | openmpi us | openmpi-ucx us |", said, errors)
@@ -240,10 +240,10 @@ class Compare(fakes.Faked):
 
 
 class Process(fakes.Faked):
-    """Commands of which nothing is left."""
+    """Commands that leave no process behind."""
 
     def run_it(self, script, limit):
-        """Runs a script that leaves a process in a session of its own."""
+        """Runs a script that leaves a process behind in a separate session."""
         orphan = (f"setsid sh -c 'echo $$ >> {self.folder}/orphans; trap \"\" TERM; sleep 1000 & wait; wait' & "
                   f"while ! [ -s {self.folder}/orphans ]; do sleep 0.02; done; ")
         with mock.patch.object(process, "GRACE", 0.5):
@@ -259,7 +259,7 @@ class Process(fakes.Faked):
         self.assertFalse(shared.exists())
 
     def test_interrupted(self):
-        """By a signal, just when it has begun."""
+        """Interrupted by a signal immediately after the start."""
         def interrupt(*_):
             while not (self.folder / "orphans").exists() or not self.lines("orphans"):
                 time.sleep(0.02)
@@ -273,7 +273,7 @@ class Process(fakes.Faked):
         self.none_is_left()
 
     def test_fails(self):
-        """Ours are heard before a launcher, errors before the rest."""
+        """Messages of Chorale's programs precede those of the launcher, and errors precede other output."""
         said = "error: a launcher\nchorale-bench: rank 1: wrong\n-----\nchorale-bench: rank 1: wrong\nchorale-bench: all\n"
         with self.assertRaisesRegex(process.Refused, "(?s)^sh -c .* ended with status 3: chorale-bench: rank 1: wrong / chorale-bench: all$"):
             process.run_named(["sh", "-c", 'printf %s "$0"; exit 3', said], dict(os.environ), 100)
@@ -282,16 +282,16 @@ class Process(fakes.Faked):
 
 
 class Result(fakes.Faked):
-    """What a program of a comparison may write."""
+    """Output that programs of a comparison may write."""
 
     def read(self, text):
-        """What is made of it."""
+        """Reads a result file with this text."""
         self.write("result.json", text)
         return result.read(self.folder / "result.json", result.points_of(2, ["barrier", "scan"], 4), "median", 100)
 
     @staticmethod
     def document(value, ranks=2):
-        """With this as the time of a scan."""
+        """A result with this value as the time of a scan."""
         return json.dumps({"about": {}, "ranks": ranks, "rows": [{"operation": "barrier", "algorithm": "a", "bytes": 0, "median": 1},
                                                                 {"operation": "scan", "algorithm": "a", "bytes": 4, "median": value}]})
 
@@ -314,7 +314,7 @@ class Result(fakes.Faked):
 
 
 class Counts(fakes.Faked):
-    """Of a compiler and a valgrind that make them up."""
+    """Counts by a fake compiler and a fake valgrind."""
 
     def setUp(self):
         super().setUp()
@@ -325,7 +325,7 @@ class Counts(fakes.Faked):
 
     @unittest.skipUnless(shutil.which("git"), "git is not installed (tools/install-dependencies --ci)")
     def test_commits(self):
-        """What is dearer by more than the limit is marked."""
+        """Calls that are dearer by more than the limit are marked."""
         for words in (["init", "-q"], ["add", "lib"], ["-c", "user.name=a", "-c", "user.email=a", "commit", "-qm", "a"]):
             subprocess.run(["git", "-C", self.folder, *words], check=True)
         with mock.patch.object(trees, "ROOT", self.folder):
@@ -358,7 +358,7 @@ class Counts(fakes.Faked):
 
 
 class Real(fakes.Faked):
-    """The smallest form of what measures here."""
+    """The smallest real measurements."""
 
     def setUp(self):
         super().setUp()
@@ -366,7 +366,7 @@ class Real(fakes.Faked):
             self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
 
     def measured(self, *words):
-        """What it printed."""
+        """The output of a measurement that must succeed."""
         status, said, errors = measure(words[0], "--build", BUILD, *words[1:])
         self.assertEqual(status, 0, errors)
         return said
@@ -376,7 +376,7 @@ class Real(fakes.Faked):
                          r"\| flag in shared memory, one way \| 8 \| [\d.]+ \| ns \|\n\| memcpy \| 4096 \| [1-9]\d* \| MB/s \|\n$")
 
     def test_resources(self):
-        """The table of the page, as far as it is asked for."""
+        """The part of the page's table that was requested."""
         self.write("page.md", "<!-- made by tools/measure: x -->\n<!-- end of x -->")
         said = self.measured("resources", "--ranks", "2", "--page", f"{self.folder}/page.md:x")
         self.assertEqual((self.folder / "page.md").read_text(encoding="utf-8"), f"<!-- made by tools/measure: x -->\n{said}<!-- end of x -->")

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The figures that tools/papers has, and the pages made of them. Usage: papers_catalogue_test.py [BUILD]"""
+"""The figures of tools/papers, and the pages made from them. Usage: papers_catalogue_test.py [BUILD]"""
 import dataclasses
 import json
 import pathlib
@@ -28,7 +28,7 @@ def made_up(name, also=()):
 
 
 class Redrawing(unittest.TestCase):
-    """Plots by the CSV files of the documentation."""
+    """Plots from the CSV files of the documentation."""
 
     def test_what_was_written_is_read(self):
         found = 0
@@ -80,7 +80,7 @@ class Pages(unittest.TestCase):
             self.assertIn(part, text, "run tools/papers --headline --from docs/papers --into docs/papers.md")
 
     def test_numbers_in_prose(self):
-        """Those that are marked are those of the data that they are of."""
+        """Marked numbers are equal to the data that they refer to."""
         found = 0
         for page in sorted(DOCS.rglob("*.md")):
             for file, contestant, at, said in VALUE.findall(page.read_text(encoding="utf-8")):
@@ -94,9 +94,9 @@ class Pages(unittest.TestCase):
 
     @unittest.skipIf(BUILD is None, "no folder of a build was named, whose chorale-sim could be run")
     def test_rows_again(self):
-        """A few rows of the committed figures, simulated again one by one, are the same.
+        """A few rows of the committed figures, simulated again individually, are the same.
 
-        The barrier between samples is the library's choice, and so of its table: another one makes up to 0.2 % here.
+        The library's tuning table chooses the barrier between samples: another table changes results by up to 0.2 % here.
         """
         wanted = {"P1.7a": ("RGM", {"ranks": 8}), "P2.12": ("RDMA, degree 3", {"ranks": 16, "bytes": 4}),
                   "P4.1": ("P2P, ring", {"ranks": 16, "bytes": 32 * 1024}), "P5.7b": ("rc-limit 3", {"ranks": 32, "bytes": 1024})}
@@ -133,7 +133,7 @@ class Catalogue(unittest.TestCase):
             catalogue.find(figures, "P6")
 
     def test_claims_are_of_what_is_measured(self):
-        """Their contestants and points are in the set-ups of their figure, unless a program measures its rows."""
+        """Contestants and points of a claim are in the set-ups of its figure, unless a program measures its rows."""
         for one in catalogue.all_figures():
             benches = [set_up for set_up in one.set_ups if isinstance(set_up, figure.Bench)]
             models = [set_up for set_up in one.set_ups if getattr(set_up, "name", "") == "papers-model"]
@@ -154,7 +154,7 @@ class Catalogue(unittest.TestCase):
                     self.assertTrue("bytes" not in point or point["bytes"] in sizes, f"{one.name}: {claim.text}")
 
     def test_simulated_claims(self):
-        """What explains misses belongs to claims that there are; readings change numbers that the machines have."""
+        """Each cause of misses belongs to an existing claim; readings change existing numbers of the machines."""
         found = curves.all_of(catalogue.all_figures())
         self.assertEqual({one.paper for one, _ in found}, {"P1", "P2", "P4", "P5"})
         for names, begin, _, _ in causes.WHY:
@@ -166,7 +166,7 @@ class Catalogue(unittest.TestCase):
             for one, machine in chosen:
                 with curves.changed(machine(max(at["ranks"] for claim in one.claims for at in claim.points())), reading.changes) as file:
                     self.assertTrue(pathlib.Path(file).is_file())
-        # Of a machine that is a file, what the file has stays.
+        # If the machine is a file, its other values are kept.
         with curves.clan_of(1024) as machine, curves.changed(machine(512), (("adapter.sending.alone.acknowledgement", 0),)) as file:
             document = json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
         self.assertEqual(document["hosts"]["count"], 1024)
@@ -175,7 +175,7 @@ class Catalogue(unittest.TestCase):
             pass
 
     def test_curves(self):
-        """Each claim looks at points that are simulated, on a machine that has so many hosts; no claim excuses itself."""
+        """Each claim refers to simulated points, on a machine with enough hosts, and none is excused for lack of a network."""
         found = curves.all_of(catalogue.all_figures())
         self.assertLessEqual({"P1.7a", "P1.7c", "P2.9", "P2.11", "P2.12", "P2.13", "P4.1", "P4.2", "P4.3", "P4.4a", "P4.5a", "P4.5b", "P5.9"},
                              {one.name for one, _ in found})
@@ -194,20 +194,20 @@ class Catalogue(unittest.TestCase):
                     self.assertTrue(number > 16 and one.paper == "P2" or (simulated.MACHINES / f"{machine(number)}.json").is_file(), one.name)
 
     def test_texts_of_claims(self):
-        """A claim is told from others by its text, in its paper."""
+        """Within a paper, claims have different texts."""
         for figures in (catalogue.all_figures(), [one for one, _ in curves.all_of(catalogue.all_figures())]):
             texts = [(one.name if one.paper == "P4" else one.paper, claim.text) for one in figures for claim in one.claims]
             self.assertEqual(len(texts), len(set(texts)))
 
     @staticmethod
     def judged(claim, *times):
-        """A verdict of a claim that a is faster than b, whose times at 2, 3, ... ranks are given; a takes 10 us."""
+        """The Verdict of a claim that a is faster than b; `times` are those of b at 2, 3, ... ranks, while a takes 10 us."""
         rows = [figure.Row(name, (("ranks", ranks),), value, "us", value, value, 1) for ranks, other in enumerate(times, 2)
                 for name, value in (("a", 10.0), ("b", other))]
         return claim.judge(figure.Results(rows))
 
     def test_rule(self):
-        """Each of several points; up to; bounds; what is slower, what takes as long, and what is fitted."""
+        """Several points; "up to"; bounds; slower, equally fast, and fitted claims."""
         at = figure.at_each(ranks=(2, 3))
         for claim, times, ours, met, points in (
                 (figure.Faster("", "a", "b", at, 2), (20.5, 19.5), "1.95x", True, -5),
@@ -231,7 +231,7 @@ class Catalogue(unittest.TestCase):
         self.assertEqual((counts.rows, counts.met, counts.fitted, counts.unmeasured), (1, 1, 1, 1))
 
     def test_baseline_of_a_point(self):
-        """The other side of a claim may depend on the point."""
+        """The baseline of a claim may depend on the point."""
         rows = [figure.Row(name, (("bytes", size),), value, "us", value, value, 1)
                 for name, size, value in (("a", 1, 10.0), ("b", 1, 30.0), ("c", 1, 99.0), ("a", 2, 10.0), ("b", 2, 99.0), ("c", 2, 20.0))]
         claim = figure.Faster("a over b or c", "a", lambda at: "b" if at["bytes"] == 1 else "c", figure.at_each(bytes=(1, 2)))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/papers with measurements that a stand-in for chorale-bench makes up. Usage: papers_test.py"""
+"""tools/papers with measurements made up by a fake chorale-bench. Usage: papers_test.py"""
 import contextlib
 import csv
 import importlib.util
@@ -26,7 +26,8 @@ papers = importlib.util.module_from_spec(
     importlib.util.spec_from_loader("papers", SourceFileLoader("papers", str(TOOLS / "papers"))))
 papers.__loader__.exec_module(papers)
 
-# Each contestant takes a time of its own, times its ranks; CALLS counts the runs, so that each gives another value.
+# Each contestant takes a different time, multiplied by its ranks; CALLS counts the runs, so that each returns another
+# value.
 BENCH = """#!/usr/bin/env -S python3 -I -S
 import json, os, pathlib, sys, time
 given = dict(zip(sys.argv[1::1], sys.argv[2::1]))
@@ -80,7 +81,7 @@ def one_figure(name="P1.1", set_ups=(BARRIER,), x="ranks", **more):
 
 
 class Fakes(running.InFolder):
-    """Programs that stand in."""
+    """Fake programs."""
 
     def setUp(self):
         super().setUp()
@@ -100,11 +101,11 @@ class Fakes(running.InFolder):
             self.addCleanup(lambda n=name, b=before: os.environ.pop(n) if b is None else os.environ.__setitem__(n, b))
 
     def log(self):
-        """What was launched."""
+        """The recorded launches."""
         return (self.folder / "log").read_text(encoding="utf-8").splitlines()
 
     def measure(self, *figures, runs=1, **which):
-        """Results by the stand-ins."""
+        """Results of the fake programs."""
         return measure.measure(figures, self.folder / "tools", self.launcher, launch.SMALL, runs, **which)
 
     def papers(self, *arguments, figures):
@@ -124,7 +125,7 @@ class Fakes(running.InFolder):
 
 
 class Measuring(Fakes):
-    """What is launched, and what is made of it."""
+    """The launches, and the results made of them."""
 
     def test_medians_over_interleaved_runs(self):
         results = self.measure(one_figure(), runs=5)["P1.1"]
@@ -165,7 +166,7 @@ class Measuring(Fakes):
         self.assertEqual([(row.value, row.runs) for row in results.rows], [(4, 1), (64, 1)])
 
     def failures(self, *figures):
-        """What failed of the last of these figures."""
+        """The failures of the last of these figures."""
         return self.measure(*figures)[figures[-1].name].failures
 
     def test_wrong_results_fail(self):
@@ -226,10 +227,10 @@ class Measuring(Fakes):
 
 
 class Models(Fakes):
-    """Models whose parameters follow from what is measured."""
+    """Models whose parameters are computed from measurements."""
 
     def figure(self):
-        """Barriers beside a model."""
+        """Barriers, and a model of them."""
         return one_figure(set_ups=(BARRIER, MODELLED), model="The model has ts = {ts} us.")
 
     def test_parameters_are_fitted(self):
@@ -253,7 +254,7 @@ class Models(Fakes):
 
 
 class Claims(Fakes):
-    """What is said of the results."""
+    """The judgement of results."""
 
     def judge(self, claim, set_ups=(BARRIER, REDUCE)):
         """The verdict of a claim."""
@@ -269,7 +270,7 @@ class Claims(Fakes):
 
     def test_up_to(self):
         self.assertEqual(self.judge(figure.Faster("", "fast", "slow|er", figure.at_each(ranks=(2, 4)), 1.6, most=True)), ("2.00x", True))
-        for most in (False, True):  # at 3 nothing was measured
+        for most in (False, True):  # nothing was measured at 3
             self.assertEqual(self.judge(figure.Faster("", "fast", "slow|er", figure.at_each(ranks=(2, 3, 4)), 1.6, most=most)), (None, None))
 
     def test_of_rates_more_is_better(self):
@@ -291,7 +292,7 @@ class Claims(Fakes):
 
 
 class Reports(Fakes):
-    """The script as it is called."""
+    """Complete runs of the script."""
 
     def figures(self, **more):
         """Two figures of two papers."""

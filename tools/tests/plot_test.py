@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The pictures that chorale-bench draws: of made-up results, so that what they have to show is known. Usage: plot_test.py BENCH MPIRUN|none"""
+"""The pictures that chorale-bench draws of made-up results, whose correct appearance is known. Usage: plot_test.py BENCH MPIRUN|none"""
 import json
 import os
 import pathlib
@@ -34,26 +34,26 @@ def result(*rows, ranks=8, **about):
 
 
 class Made(Files):
-    """Results that are not measured."""
+    """Made-up results."""
 
     def write(self, name, document):
-        """A file. @returns its name"""
+        """Writes a file. @returns its name"""
         (self.folder / name).write_text(document if isinstance(document, str) else json.dumps(document), encoding="utf-8")
         return name
 
     def texts(self, name):
-        """All texts of a picture, which is well-formed."""
+        """All texts of a picture; checks that it is well-formed."""
         root = xml.etree.ElementTree.parse(self.folder / name).getroot()
         self.assertEqual(root.tag, f"{SVG}svg")
         return [" ".join("".join(text.itertext()).split()) for text in root.iter(f"{SVG}text")]
 
     def draw(self, name):
-        """The texts of the picture of a result."""
+        """The texts of the picture drawn from a result."""
         (self.folder / "o.svg").write_text(curves.picture(program.results_of([str(self.folder / name)])), encoding="utf-8")
         return self.texts("o.svg")
 
     def draw_by_bench(self, *names, words=()):
-        """The same of several, and by chorale-bench."""
+        """The same for several results, drawn by chorale-bench."""
         self.measured(*(word for name in names for word in ("--from", name)), *words, "--plot", "o.svg")
         return self.texts("o.svg")
 
@@ -63,7 +63,7 @@ class Plot(Made):
     """--plot."""
 
     def test_labels(self):
-        """All names, sizes and units are there, and each curve once in the key."""
+        """All names, sizes and units are present, and the key contains each curve once."""
         rows = [row("allreduce", algorithm, size, size + 1) for size in (8, 1024, 65536) for algorithm in ("ring", "degree_k<3>", "a, b")]
         texts = self.draw(self.write("a.json", result(row("barrier", "it's `x` <&>", 0, 3), *rows)))
         expected = dict.fromkeys(("barrier, 8 ranks", "allreduce, 8 ranks", "ring", "degree_k<3>", "a, b", "it's `x` <&>", "MB/s (size / time)",
@@ -73,18 +73,18 @@ class Plot(Made):
         self.assertEqual(titles[1:], ["it's `x` <&>"] * 2 + ["ring", "ring", "degree_k<3>", "degree_k<3>", "a, b", "a, b"] * 2)
 
     def test_names_are_no_commands(self):
-        """Whoever wrote the file."""
+        """Names from a file are not executed as commands."""
         names = ["'", "it''s", "a\"b", "\\", "'; print system('id'); #", "\" . system('id') . \"", "`id`", "@x $y %d {/Bold z}"]
         texts = self.draw(self.write("a.json", result(*(row("scan", name, size, 1) for name in names for size in (8, 16)))))
-        # The first curve is in each of two pairs of panels.
+        # The first curve is in both pairs of panels.
         self.assertEqual({name: texts.count(name) for name in names}, dict.fromkeys(names, 1) | {names[0]: 2})
 
     def test_places(self):
-        """Where points are on the axes, from the picture itself: a decade is as long as another, and so are bars."""
+        """The positions of points in the picture: decades are equally long, and so are bars."""
         self.draw(self.write("a.json", result(*(row("scan", "one", 4 ** power, 10.0 ** power) for power in range(1, 4)))))
         text = (self.folder / "o.svg").read_text(encoding="utf-8")
         uses = [(float(x), float(y)) for x, y in re.findall(r"<use xlink:href='#gpPt\d+' transform='translate\(([\d.]+),([\d.]+)\)", text)]
-        # The point of the key, three of times, three of bandwidths.
+        # One point in the key, three for times, three for bandwidths.
         times = sorted({one for one in uses if one[0] < 450})
         rates = sorted({one for one in uses if 450 < one[0] < 880})
         self.assertEqual((len(times), len(rates)), (3, 3), uses)
@@ -92,23 +92,23 @@ class Plot(Made):
             steps = [(b[0] - a[0], a[1] - b[1]) for a, b in zip(points, points[1:])]
             self.assertAlmostEqual(steps[0][0], steps[1][0], delta=0.5)
             self.assertAlmostEqual(steps[0][1], steps[1][1], delta=0.5)
-        # Times rise by a decade a step, bandwidths fall by 10 / 4.
+        # From point to point, times rise by a decade, and bandwidths fall by 10 / 4.
         self.assertGreater(times[1][1], times[2][1])
         self.assertLess(rates[1][1], rates[2][1])
 
     def test_curves_differ_without_colour(self):
-        """Each has points and dashes of its own."""
+        """Each curve has its own combination of points and dashes."""
         self.draw(self.write("a.json", result(*(row("barrier", f"curve {i}", 0, i + 1) for i in range(60)))))
         text = (self.folder / "o.svg").read_text(encoding="utf-8")
         looks = {}
-        # The bars of a curve come first, and are never dashed.
+        # The bars of a curve precede its line, and are never dashed.
         for name, drawn in zip(re.findall(r"<title>(curve \d+)", text)[1::2], re.split(r"<title>curve \d+", text)[2::2]):
             dash = re.search(r"stroke-dasharray='([\d., ]+)'", drawn.split("<use")[0])
             looks.setdefault(name, (re.search(r"#gpPt(\d+)", drawn).group(1), dash and dash.group(1)))
         self.assertEqual((len(looks), len(set(looks.values()))), (60, 60), looks)
 
     def test_key_in_one_column(self):
-        """However many there are: a second column would end beyond the edge of the picture. The panel beside it is as high."""
+        """For any number of curves: a second column would exceed the picture. The panel is as high as the key."""
         for curves in (5, 15, 60):
             self.draw(self.write("a.json", result(*(row("barrier", f"curve {i}", 0, i + 1) for i in range(curves)))))
             root = xml.etree.ElementTree.parse(self.folder / "o.svg").getroot()
@@ -124,7 +124,7 @@ class Plot(Made):
             self.assertLess(max(y for _, y in places.values()), float(root.get("height")))
 
     def test_few_curves_in_a_panel(self):
-        """More are spread over panels with the same axes, each with the first one; the longest name ends within the picture."""
+        """More curves are spread over panels with the same axes and the same first curve; the longest name fits into the picture."""
         longest = "w" * 60
         names = [f"curve {i}" for i in range(13)] + [longest]
         texts = self.draw(self.write("a.json", result(*(row("scan", name, size, 10.0 ** (i / 4)) for i, name in enumerate(names) for size in (8, 16)))))
@@ -147,7 +147,7 @@ class Plot(Made):
         (self.folder / "more").mkdir()
         texts = self.draw_by_bench("a.json", self.write("more/a.json", result(row("scan", "ring", 8, 1))), words=["scan"])
         self.assertLessEqual({"a.json: rc ring", "more/a.json: rc ring"}, set(texts))
-        # Other numbers of ranks are another comparison.
+        # Results on other numbers of ranks get other strips.
         texts = self.draw_by_bench("m.json", self.write("n.json", result(row("scan", "MPI", 8, 1, transport="mpi"), ranks=1)))
         self.assertLessEqual({"scan, 8 ranks", "scan, 1 rank"}, set(texts))
         self.assertEqual(texts.count("MPI"), 2)
@@ -157,7 +157,7 @@ class Plot(Made):
         self.assertLessEqual({"first: scan, 8 ranks", "mine"}, set(texts))
 
     def test_what_is_not_above_zero(self):
-        """It is named, since a logarithmic axis has no place for it."""
+        """Values that are not positive are listed, since a logarithmic axis cannot show them."""
         texts = self.draw(self.write("a.json", result(row("scan", "ring", 8, 0), row("scan", "ring", 1000, 1, p10=-1), row("gather", "x", 8, 0))))
         self.assertIn("not drawn, since it is not above zero: ring at 8 B: 0 µs", texts)
         self.assertIn("not drawn, since it is not above zero: x at 8 B: 0 µs", texts)
@@ -167,7 +167,7 @@ class Plot(Made):
         self.assertFalse((self.folder / "b.svg").exists())
 
     def test_crowded(self):
-        """Calls with a root count with their barrier where ranks outnumber cores, unless there was none."""
+        """If ranks outnumber cores, calls with a root are timed with their barrier, unless there was none."""
         rows = (row("reduce", "one", 8, 1), row("allreduce", "one", 8, 1))
         crowded = {"waiting": "ranks outnumber cores: yielding"}
         texts = self.draw(self.write("a.json", result(*rows, **crowded)))
@@ -176,7 +176,7 @@ class Plot(Made):
         self.assertEqual((texts.count("µs of a call and its barrier"), texts.count("µs of a call")), (0, 2))
 
     def test_measured(self):
-        """What is measured is drawn as it is drawn later from its file."""
+        """A picture drawn during the run equals the one drawn later from the file."""
         self.measured("allreduce", "barrier", "--sizes", "8,4096", "--json", "o.json", "--plot", "first.svg", "--csv", "first.csv")
         self.measured("--from", "o.json", "--plot", "again.svg", "--csv", "again.csv")
         for end in ("svg", "csv"):
@@ -186,10 +186,10 @@ class Plot(Made):
 
 
 class Mistakes(Made):
-    """What is refused, and how."""
+    """Errors, and their messages."""
 
     def refused(self, said, *words, **how):
-        """Before anything is measured, and without a file."""
+        """Checks that a run is refused before it measures anything, and writes no file."""
         self.write("a.json", result(row("scan", "ring", 8, 1)))
         for more in (["allreduce"], ["--from", "a.json"]):
             done = self.bench(*more, *words, "o", **how)
@@ -199,7 +199,7 @@ class Mistakes(Made):
             self.assertFalse((self.folder / "o").exists())
 
     def python_alone(self):
-        """A PATH with nothing but Python."""
+        """A PATH with only Python."""
         (self.folder / "bin").mkdir()
         (self.folder / "bin/python3").symlink_to(pathlib.Path(sys.executable).resolve())
         return str(self.folder / "bin")
@@ -215,13 +215,13 @@ class Mistakes(Made):
 
     @unittest.skipUnless(shutil.which("gnuplot"), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_without_jinja(self):
-        """Only pages need it."""
+        """Only reports need it."""
         self.write("jinja2.py", "raise ImportError")
         self.refused("chorale-plot: Jinja2 is not installed (on Debian and Ubuntu: apt-get install python3-jinja2)", "--report", PYTHONPATH=str(self.folder))
         self.measured("--from", "a.json", "--plot", "o", PYTHONPATH=str(self.folder))
 
     def test_without_the_program(self):
-        """As where chorale-bench alone was copied to."""
+        """If chorale-bench alone was copied elsewhere."""
         shutil.copy(files_test.BENCH, self.folder / "alone")
         with unittest.mock.patch.object(files_test, "BENCH", self.folder / "alone"):
             self.refused("cannot draw: chorale-plot is neither beside this program nor in PATH: it comes with Chorale's tools", "--plot",
@@ -240,7 +240,7 @@ class Mistakes(Made):
         self.assertEqual((self.folder / "o.svg").read_text(encoding="utf-8"), "old")
 
     def test_files_that_are_none(self):
-        """They are no wait for a writer, and no reading without end."""
+        """Reading them must neither block nor continue without end."""
         os.mkfifo(self.folder / "pipe")
         for name, said in (("pipe", "it is no regular file"), ("/dev/zero", "it is no regular file"), (".", "it is a folder")):
             for option in "--from", "--set-ups":

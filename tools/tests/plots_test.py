@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Pictures by gnuplot: what is quoted, what fails and what is left then. Usage: plots_test.py"""
+"""Pictures by gnuplot: quoting, failures, and the files left after a failure. Usage: plots_test.py"""
 import os
 import pathlib
 import re
@@ -25,7 +25,7 @@ class Gnuplot(running.InFolder):
         self.picture = self.folder / "picture.svg"
 
     def stand_in(self, body):
-        """A gnuplot that does this."""
+        """Installs a fake gnuplot with this script."""
         (self.folder / "bin").mkdir(exist_ok=True)
         (self.folder / "bin/gnuplot").write_text(f"#!/bin/sh\ncat > /dev/null\n{body}\n", encoding="utf-8")
         (self.folder / "bin/gnuplot").chmod(0o755)
@@ -45,7 +45,7 @@ class Gnuplot(running.InFolder):
 
     @staticmethod
     def marks(element, above):
-        """What is drawn, in its order, each mark with all attributes that it has or gets from the groups around it."""
+        """The drawn marks in order, each with its own and its inherited attributes."""
         here = above | {name: " ".join(value.split()) for name, value in element.attrib.items() if name not in ("id", "class")}
         if above.get("transform") and "transform" in element.attrib:
             here["transform"] = f"{above['transform']} {here['transform']}"
@@ -81,7 +81,7 @@ class Gnuplot(running.InFolder):
         self.assertEqual(list(self.folder.iterdir()), [])
 
     def test_gnuplot_that_fails(self):
-        """What it says is told, and a picture that is there stays."""
+        """gnuplot's message is reported, and an existing picture is kept."""
         self.picture.write_text("old", encoding="utf-8")
         for body, said in (("echo no terminal >&2; exit 3", "ended with 3: no terminal"), ("echo strange >&2", "drew nothing: strange"),
                            ("echo '<svg>'", "something that is no picture")):
@@ -95,7 +95,7 @@ class Gnuplot(running.InFolder):
             gnuplot.draw(["plot x"], self.picture)
 
     def test_figures_of_many_curves(self):
-        """Kinds of contestants have panels of their own, with the same axis."""
+        """Kinds of contestants are in separate panels, with the same axis."""
         kinds = {f"{kind}, degree {degree}" for kind, degrees in (("RDMA", 4), ("send/receive", 4), ("model", 2)) for degree in range(degrees)}
         curves = [(name, ()) for name in sorted(kinds)]
         self.assertEqual(plot.kinds_of(curves[:plot.MOST_CURVES]), [("", curves[:plot.MOST_CURVES])])
@@ -109,7 +109,7 @@ class Gnuplot(running.InFolder):
 
     @unittest.skipUnless(gnuplot.can(), "gnuplot-nox is not installed (tools/install-dependencies --ci)")
     def test_a_timeline_of_several_hosts(self):
-        """Ranks of a host stand together, with its name; the axis is above them."""
+        """The ranks of a host are adjacent, with its name; the axis is above them."""
         work = [{"name": "copy", "cat": "work", "ph": "X", "ts": 10 + rank, "dur": 1, "pid": rank, "tid": 0} for rank in range(6)]
         about = {"of": "a call", "ranks": 6, "hosts": "3 of 8, with 2 ranks each", "window": {"begin": 10, "end": 20}}
         for hosts, gaps in ((about["hosts"], [0, 0.5, 0, 0.5, 0]), ("1 of 8, with 6 ranks each", [0] * 5), ("6 of 8, with 1 rank each", [0] * 5)):

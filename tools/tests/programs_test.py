@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs chorale-info and chorale-bench and looks at what they say. Usage: programs_test.py INFO BENCH MPIRUN|none"""
+"""Runs chorale-info and chorale-bench, and checks their output. Usage: programs_test.py INFO BENCH MPIRUN|none"""
 import json
 import os
 import pathlib
@@ -64,12 +64,12 @@ class Info(unittest.TestCase):
 
 
 def limited(name, value):
-    """Words that run a command with a limit of the system."""
+    """The command prefix that sets a resource limit."""
     return ["prlimit", f"--{name}={value}"]
 
 
 def in_mount_namespace(script):
-    """Words that run a command after a shell script in a mount name space of its own."""
+    """The command prefix that runs a shell script first, in a separate mount namespace."""
     return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh"]
 
 
@@ -79,7 +79,7 @@ class Check(running.InFolder):
         self.launched(MPIRUN, 2)
 
     def check(self, *before, **variables):
-        """Whether a job could run here, and what was found, by subject; what was found last of each."""
+        """(whether a job could run here, the last finding by subject)."""
         done = run(*before, INFO, "--check", "--json", **variables)
         self.assertIn(done.returncode, (0, 1), done.stderr)
         told = json.loads(done.stdout)
@@ -108,7 +108,7 @@ class Check(running.InFolder):
         self.assertEqual(text.stdout.splitlines()[-1], "A job can start here.")
 
     def test_under_each_profile(self):
-        """Jobs can start over every adapter that the library has a profile of, or are told what it lacks."""
+        """Jobs can start on every adapter of the library's profiles, or the check names what it lacks."""
         lacks = dict.fromkeys(("hns", "mana", "qedr"), "datagrams (UD)")
         for profile in (pathlib.Path(__file__).resolve().parents[2] / "lib/verbs/profiles").glob("*.profile"):
             with self.subTest(profile.stem):
@@ -152,10 +152,10 @@ class Check(running.InFolder):
         self.assertIn("ulimit -f unlimited", found["device"]["says"])
 
     def test_no_locked_memory(self):
-        # The capability that root has makes the limit void.
+        # Root's capability lifts the limit.
         without = ["setpriv", "--bounding-set=-ipc_lock"] if os.geteuid() == 0 else []
         well, found = self.check(*without, *limited("memlock", 0))
-        self.assertTrue(well)  # soft0 locks none
+        self.assertTrue(well)  # soft0 locks no memory
         self.assertEqual((found["locked memory"]["verdict"], found["locked memory"]["says"]),
                          ("note", "0 bytes (RLIMIT_MEMLOCK): enough for soft0, too little for an adapter"))
         self.assertIn("`ulimit -l unlimited` where the ranks are started", found["locked memory"]["remedy"])
@@ -197,7 +197,7 @@ class Check(running.InFolder):
     def test_no_proc(self):
         if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
             self.skipTest("needs root, and a kernel that lets it make a mount name space")
-        # The loader finds what lies beside a program by /proc, too.
+        # The loader needs /proc to find libraries relative to the program.
         library = pathlib.Path(INFO).resolve().parent.parent / "lib"
         well, found = self.check(*in_mount_namespace("mount -t tmpfs tmpfs /proc"), LD_LIBRARY_PATH=str(library))
         self.assertFalse(well)
@@ -281,7 +281,7 @@ class Bench(running.InFolder):
                              [("allreduce", "rc", 8), ("allreduce", "ud", 8)])
 
     def test_options_are_no_launchers(self):
-        """Open MPI reads --tune FILE as settings of its own."""
+        """Open MPI's mpirun would read --tune FILE as its own settings."""
         self.assertEqual(run(BENCH, "--tune", "table.json").returncode, 2)
 
     def test_fresh_buffers(self):

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""The page that chorale-bench --report writes, of made-up results: what it shows, and that it needs nothing else. Usage: report_test.py BENCH MPIRUN|none"""
+"""The page that chorale-bench --report writes for made-up results: its contents, and that it needs no other file. Usage: report_test.py BENCH MPIRUN|none"""
 import html.parser
 import importlib.util
 import pathlib
@@ -18,7 +18,7 @@ VOID = ("meta", "link")
 
 
 class Page(html.parser.HTMLParser):
-    """A page, looked at from its tags; that they close each other is checked."""
+    """The tags of a page; checks that they are closed correctly."""
 
     def __init__(self, text):
         super().__init__()
@@ -60,7 +60,7 @@ class Report(Made):
         return Page((self.folder / "o.html").read_text(encoding="utf-8"))
 
     def whole(self, page):
-        """It is well-formed, alone, and each name in it is there once."""
+        """Checks that a page is well-formed and self-contained, and that its ids are unique."""
         self.assertEqual((page.open, page.wrong), ([], []))
         ids = [attributes["id"] for _, attributes in page.tags if "id" in attributes]
         self.assertEqual(len(ids), len(set(ids)))
@@ -73,7 +73,7 @@ class Report(Made):
                 self.assertNotRegex("" if name.startswith("xmlns") else value, r"(?i)^https?:|url\((?!#)")
 
     def test_tables(self):
-        """Each figure stands where it belongs; the fastest of each size is marked."""
+        """Each figure is in its place; the fastest of each size is marked."""
         rows = [row("allreduce", "ring", 8, 10), row("allreduce", "ring", 1024, 1.25), row("allreduce", "<b>", 8, 4, wrong_ranks=0),
                 row("allreduce", "<b>", 1024, 200, wrong_ranks=2), row("barrier", "x", 0, 0.125)]
         page = self.page({**result(*rows), "machine": {"processor": "Abacus & <co>"}, "run": {"command": "mpirun x"}})
@@ -92,7 +92,7 @@ class Report(Made):
         self.assertIn("MB/s (size / time)", page.texts)
 
     def test_cautions(self):
-        """What makes the fastest of a result doubtful stands with the run, and nothing else does."""
+        """The reasons to doubt the fastest result are stated for the run, and nothing else is."""
         some = [row("barrier", "x", 0, 1, samples=5), row("barrier", "y", 0, 1, samples=10)]
         doubtful = {**result(*some, ranks=2), "machine": {"cores": "2 of 2"}, "run": {"load at the end": "24.07 (mean of a minute)"}}
         sound = {**result(some[1], ranks=2), "run": {"load at the end": "2.90 (mean of a minute)"}}
@@ -103,14 +103,14 @@ class Report(Made):
             self.assertEqual([text for text in page.texts if "may be chance" in text], [f"{caution} Which is the fastest may be chance." for caution in expected])
 
     def test_names_that_would_be_tags(self):
-        """Nothing that a file says becomes part of the page but as text."""
+        """Text from a file appears on the page as text only."""
         name = "\"><script>alert('x')</script> id='y href='#z"
         page = self.page(result(row("scan", name, 8, 1, set_up=name, contestant=name), **{name: name}), result(row("scan", "ring", 8, 0)))
         self.whole(page)
         self.assertGreaterEqual(sum(name in text for text in page.texts), 6)
 
     def test_measured(self):
-        """Of a run, with what CSV and JSON say about the machine."""
+        """The page of a real run, with the same facts about the machine as CSV and JSON."""
         self.measured("barrier", "allreduce", "--sizes", "8,4096", "--check", "--report", "o.html", "--json", "o.json")
         page = Page((self.folder / "o.html").read_text(encoding="utf-8"))
         self.whole(page)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the tests of programs have in common: runs on soft0, and a folder that is gone afterwards."""
+"""Common parts of the tests of programs: runs on soft0, and a temporary folder."""
 import json
 import os
 import pathlib
@@ -11,7 +11,7 @@ QUICK = ["--iterations", "10", "--samples", "2", "--warmup", "5"]
 
 
 def run(*words, cwd=None, **variables):
-    """A run of a program, with these variables and no others of Chorale."""
+    """Runs a program with these Chorale variables only."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
     environment |= {"CHORALE_DEVICE": "soft0", "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", **variables}
     return subprocess.run([*map(str, words)], env=environment, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=400,
@@ -19,7 +19,7 @@ def run(*words, cwd=None, **variables):
 
 
 class InFolder(unittest.TestCase):
-    """Tests that have a folder each."""
+    """Tests with a temporary folder each."""
 
     def setUp(self):
         folder = tempfile.TemporaryDirectory()
@@ -35,7 +35,7 @@ class InFolder(unittest.TestCase):
         return json.loads(file.read_text(encoding="utf-8")), done.stdout
 
     def launched(self, mpirun, ranks):
-        """What starts so many ranks; skips the test if nothing does."""
+        """The command prefix that starts the ranks; skips the test if there is none."""
         if ranks != 1 and mpirun == "none":
             self.skipTest("mpirun.openmpi is not there, or this build has no PMIx")
         return [] if ranks == 1 else [mpirun, "--oversubscribe", "-n", str(ranks)]

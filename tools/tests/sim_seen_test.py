@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs chorale-sim and looks at what it shows of what happened. Usage: sim_seen_test.py SIM"""
+"""Runs chorale-sim and checks the events that it shows. Usage: sim_seen_test.py SIM"""
 import collections
 import json
 import pathlib
@@ -16,7 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 import running  # noqa: E402
 
 SIM = sys.argv[1]
-# A reduction tree of 5 ranks on 5 hosts, whose messages are of 2 KiB and some bytes.
+# A reduction tree of 5 ranks on 5 hosts, whose messages have slightly more than 2 KiB.
 FIVE = ("allreduce", "--machine", "infinihost-pcix-8", "--ranks", "5", "--sizes", "2K", "--algorithm", "degree_k<3>")
 
 GNUPLOT = "gnuplot-nox is not installed (tools/install-dependencies --ci)"
@@ -28,7 +28,7 @@ def run(*arguments, **variables):
 
 class Seen(running.InFolder):
     def show(self, *arguments):
-        """What a run that must succeed has printed."""
+        """The output of a run that must succeed."""
         done = run(*arguments)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         return done.stdout
@@ -48,7 +48,7 @@ class Seen(running.InFolder):
         # Four calls in the last sample, on five ranks.
         calls = [event for event in slices if event["name"] == "allreduce degree_k<3> over rc, 2048 bytes"]
         self.assertEqual(len(calls), 20)
-        # The whole operand is in each message of the tree; a call takes 4 of them up and 4 down.
+        # Each message of the tree contains the whole operand; a call sends 4 of them up and 4 down.
         whole = [event for event in slices if event["cat"] == "message" and event.get("args", {}).get("bytes", 0) >= 2048]
         self.assertEqual(len(whole), 4 * 8)
         for event in slices:
@@ -59,7 +59,7 @@ class Seen(running.InFolder):
         threads = collections.defaultdict(list)
         for event in self.trace(*FIVE):
             if event["ph"] == "X":
-                # In picoseconds: microseconds are no whole numbers.
+                # In picoseconds, since times are not whole microseconds.
                 begin = round(event["ts"] * 1e6)
                 threads[event["pid"], event["tid"]].append((begin, -(begin + round(event["dur"] * 1e6))))
         for where, slices in threads.items():
@@ -106,7 +106,7 @@ class Seen(running.InFolder):
                 self.assertLessEqual(event["ts"] + event["dur"], 520.5 + 1e-6)
 
     def parts_of_path(self, text):
-        """(whole, {what: us}) of a critical path in words."""
+        """(length, {activity: us}) of a critical path in words."""
         _, _, path = text.partition("# critical path of ")
         self.assertTrue(path, text)
         whole = float(re.search(r"^([0-9.]+) us, from", path, re.MULTILINE).group(1))
@@ -118,7 +118,7 @@ class Seen(running.InFolder):
         for window in ("call", "sample", "all", "500,520.5"):
             whole, parts = self.parts_of_path(self.show(*FIVE, "--critical-path", "--window", window))
             self.assertEqual(parts.pop("in all"), (100.0, whole))
-            # Each is rounded to a thousandth.
+            # Each part is rounded to a thousandth.
             self.assertAlmostEqual(sum(time for _, time in parts.values()), whole, delta=0.001 * len(parts))
             self.assertAlmostEqual(sum(share for share, _ in parts.values()), 100, delta=0.01 * len(parts))
 
@@ -129,7 +129,7 @@ class Seen(running.InFolder):
         self.assertEqual(ranks, [(rank, rank + 1) for rank in range(7)])
 
     def schedule(self, *arguments):
-        """(ranks, {rank: {label: (words of an operation, labels that it requires)}}) of a schedule, read strictly as LogGOPSim reads it."""
+        """(ranks, {rank: {label: (words of an operation, labels that it requires)}}) of a schedule, parsed as strictly as by LogGOPSim."""
         file = self.folder / "out.goal"
         self.show(*arguments, "--goal", file)
         lines = [line for line in file.read_text(encoding="utf-8").splitlines() if not line.startswith("//")]
@@ -155,7 +155,7 @@ class Seen(running.InFolder):
         return ranks, programs
 
     def check_schedule(self, ranks, programs):
-        """Sends and receives match, and the schedule comes to its end. Returns the messages: (from, to, bytes)."""
+        """Checks that sends and receives match, and that the schedule completes. Returns the messages: (from, to, bytes)."""
         sends, receives = {}, {}
         for rank, program in programs.items():
             for what, *rest in (operation for operation, _ in program.values()):
@@ -169,7 +169,7 @@ class Seen(running.InFolder):
                 self.assertNotIn(tag, ends)
                 ends[tag] = message
         self.assertEqual(sends, receives)
-        # Whatever may happen does, until nothing can any more.
+        # Executes every possible operation until none is left.
         done, sent, gone_on = set(), set(), True
         while gone_on:
             gone_on = False
@@ -187,14 +187,14 @@ class Seen(running.InFolder):
         return list(sends.values())
 
     def test_a_schedule_says_from_when_on_a_send_may_wait_for_its_receive(self):
-        """LogGOPSim makes a rendezvous of what is longer than -S, 65535: this allgather would then never end."""
+        """LogGOPSim sends messages longer than -S, 65535 by default, by rendezvous: this allgather would deadlock."""
         ranks, programs = self.schedule("allgather", "--machine", "hdr-64core", "--ranks", 4, "--ranks-per-host", 1, "--sizes", "128K")
         head = re.search(r"LogGOPSim -S (\d+)$", (self.folder / "out.goal").read_text(encoding="utf-8"), re.MULTILINE)
         self.assertEqual(int(head.group(1)), 1 + max(size for _, _, size in self.check_schedule(ranks, programs)))
 
     def test_a_schedule_has_the_messages_of_the_tree(self):
         messages = self.check_schedule(*self.schedule(*FIVE))
-        # Four calls, in each of which everybody but the root sends its operand up and gets the result.
+        # In each of four calls, every rank but the root sends its operand up and receives the result.
         whole = collections.Counter((one, other) for one, other, size in messages if size >= 2048)
         self.assertEqual(sum(whole.values()), 4 * 8)
         self.assertEqual(set(whole.values()), {4})
@@ -207,7 +207,7 @@ class Seen(running.InFolder):
             machine = "infinihost-pcix-8" if given[0] != "broadcast" else "hdr-64core"
             messages = self.check_schedule(*self.schedule(*given, "--machine", machine, "--ranks", 4))
             self.assertGreater(len(messages), 10, given)
-            if "fetch" in given:  # what is read comes from the root, to which a byte goes that asks for it
+            if "fetch" in given:  # the requests to the root have a byte each, and the data comes from it
                 self.assertEqual({(one, other) for one, other, size in messages if size == 1 << 20}, {(0, 1), (0, 2), (0, 3)})
 
     def test_one_failure_does_not_keep_the_others(self):
@@ -248,7 +248,7 @@ class Seen(running.InFolder):
         wide, high = float(picture.get("width")), float(picture.get("height"))
         bars = [one for one in picture.iter(name + "polygon") if one.find(name + "title") is not None]
         self.assertGreater(len(bars), 100)
-        # The bars of a rank are the whole window, whatever it does: 1200 pixels. Each says what it is and when.
+        # The bars of a rank fill the whole window of 1200 pixels; the title of each has its activity and its time.
         rows = collections.Counter()
         colours = collections.defaultdict(set)
         length = max(float(text) for one in bars for text in re.findall(r" to ([0-9.]+) µs", one.find(name + "title").text))
@@ -279,7 +279,7 @@ class Seen(running.InFolder):
 
     @unittest.skipUnless(shutil.which("gnuplot"), GNUPLOT)
     def test_a_timeline_of_a_trace(self):
-        """As the one that is drawn at once."""
+        """Equals the timeline drawn during the simulation."""
         self.show(*FIVE, "--timeline", self.folder / "once.svg", "--trace", self.folder / "trace.json")
         plot = pathlib.Path(SIM).resolve().parent / "chorale-plot"
         subprocess.run([plot, "timeline", self.folder / "trace.json", "--out", self.folder / "again.svg"], check=True, timeout=300)
@@ -294,7 +294,7 @@ class Seen(running.InFolder):
             self.assertIn(said, done.stderr)
 
     def test_without_gnuplot(self):
-        """It is said before anything is simulated."""
+        """Reported before anything is simulated."""
         (self.folder / "python3").symlink_to(pathlib.Path(sys.executable).resolve())
         done = run(*FIVE, "--timeline", self.folder / "picture.svg", PATH=str(self.folder))
         self.assertEqual((done.returncode, done.stdout), (2, ""))

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Runs chorale-sim and looks at what it says. Usage: sim_test.py SIM"""
+"""Runs chorale-sim and checks its output. Usage: sim_test.py SIM"""
 import json
 import os
 import pathlib
@@ -33,7 +33,7 @@ class Sim(running.InFolder):
             self.assertGreater(row["median"], 0, row)
 
     def test_many_ranks_make_one_communicator(self):
-        """Up to 128 ranks agree by a communicator of their own, with as many farewells at its end as that which is measured."""
+        """Up to 128 ranks agree through an additional communicator, which sends as many farewells at its end as the measured one."""
         messages = {}
         for ranks in (128, 129):
             told, table = self.measure("broadcast", "--machine", "hdr-64core", "--ranks-per-host", 1, "--ranks", ranks, "--links",
@@ -64,8 +64,8 @@ class Sim(running.InFolder):
         self.assertIn("sim0", about["device"])
 
     def test_times_are_those_of_the_machine(self):
-        """A barrier of two ranks is one word each way at once: a write takes 5.5 us on this machine, and what ranks do
-        besides is less than half of that. 64 KiB over its bus of 870 MB/s are 75 us at least."""
+        """In a barrier of two ranks, one word travels each way simultaneously: a write takes 5.5 us on this machine, and the ranks' own
+        work less than half of that. 64 KiB take at least 75 us over its bus of 870 MB/s."""
         told, _ = self.measure("barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm",
                                "dissemination", "--iterations", 10)
         time = [row["median"] for row in told["rows"] if row["algorithm"] == "dissemination"]
@@ -92,11 +92,11 @@ class Sim(running.InFolder):
         self.assertNotIn("cores", alone["about"])
         times = [[row["median"] for row in told["rows"] if row["algorithm"] == "dissemination"][0]
                  for told in (shared, alone)]
-        # Two ranks on a core change places, which takes 3 us on this machine.
+        # Two ranks on a core take turns, which costs 3 us on this machine.
         self.assertGreater(times[0], times[1])
 
     def test_links(self):
-        """A link carries what crosses it: messages of 1 MiB to one host, and a header for each packet."""
+        """The load of a link is what crosses it: messages of 1 MiB to one host, and a header for each packet."""
         _, table = self.measure("broadcast", "--machine", "infinihost-pcix-8", "--ranks", 2, "--algorithm", "binomial",
                                 "--sizes", "1M", "--iterations", 1, "--links")
         _, _, links = table.partition("# links")
@@ -125,7 +125,7 @@ class Sim(running.InFolder):
         self.assertTrue(re.search(r"^barrier +rc +dissemination ", done.stdout, re.MULTILINE), done.stdout)
 
     def test_machines_that_are_no_files(self):
-        """They are no wait for a writer, and no reading without end."""
+        """Reading them must neither block nor continue without end."""
         os.mkfifo(self.folder / "pipe")
         for name in self.folder / "pipe", "/dev/urandom", "/dev/zero":
             done = running.run(SIM, "barrier", "--ranks", 2, "--machine", name)

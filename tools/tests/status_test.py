@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Looks at jobs that hang by chorale-status. Usage: status_test.py STATUS RANKS, the tool and the program of status_ranks.cpp."""
+"""Inspects hanging jobs with chorale-status. Usage: status_test.py STATUS RANKS, the tool and the program of status_ranks.cpp."""
 import json
 import os
 import pathlib
@@ -30,7 +30,7 @@ def status(*arguments, prefix=()):
 
 
 def until(condition):
-    """What a condition gives as soon as it is true; it may take long where the machine is busy."""
+    """The result of a condition as soon as it is true, which may take long on a busy machine."""
     end = time.monotonic() + LIMIT
     while time.monotonic() < end:
         found = condition()
@@ -63,7 +63,7 @@ class Job:
         return pathlib.Path(folder.name)
 
     def pids(self):
-        """Of the ranks that are ready, by rank."""
+        """The PIDs of the ranks that are ready, by rank."""
         found = {int(file.suffix[1:]): file.read_text(encoding="utf-8") for file in self.folder.glob("ready.*")}
         return {rank: int(text) for rank, text in sorted(found.items()) if text.endswith("\n")}
 
@@ -71,7 +71,7 @@ class Job:
         (self.folder / what).touch()
 
     def look(self, condition=lambda job: True):
-        """What is told of the job, when that fulfils a condition."""
+        """The output about the job as soon as it fulfils a condition."""
         def told():
             done = status("--json", self.process.pid)
             if done.returncode != 0:
@@ -100,7 +100,7 @@ def communicator(job, name=""):
 
 
 def standing(count):
-    """A condition: so many ranks wait and have done so for a while."""
+    """A condition: that many ranks have been in the same wait for a while."""
     return lambda job: sum(rank["stands"] for one in job["communicators"] for rank in one["ranks"]) >= count
 
 
@@ -130,7 +130,7 @@ class Hanging(unittest.TestCase):
         return told, last
 
     def check_absence(self, job, size):
-        """The time since which the late rank is outside all calls: known as soon as its service thread has looked, and the same later."""
+        """Checks how long the late rank has been outside all calls: known after its service thread has run, and consistent in later outputs."""
         def is_known(told):
             return communicator(told, "solver")["ranks"][-1]["outside_for"] is not None
 
@@ -141,7 +141,7 @@ class Hanging(unittest.TestCase):
             after = time.monotonic()
             self.assertEqual([rank["outside_for"] for rank in ranks[:-1]], [None] * (size - 1))
             began.append((before - ranks[-1]["outside_for"], after - ranks[-1]["outside_for"]))
-        # Two looks agree on the instant, which each of them places between two readings of the clock.
+        # Both outputs imply the same instant, each within an interval between two readings of the clock.
         self.assertLessEqual(max(first for first, _ in began), min(last for _, last in began) + 0.01)
 
     def test_a_rank_that_is_late(self):
@@ -252,7 +252,7 @@ class Nothing(unittest.TestCase):
         done = status(sleeper.pid)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, rf"process {sleeper.pid} \(sleep\) belongs to user nobody, and this is run by root")
-        # And the other way round.
+        # And the reverse.
         done = status(os.getpid(), prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"))
         if done.returncode in (126, 127):
             self.skipTest("nobody cannot run chorale-status here: a folder above the build is closed to others")
@@ -266,10 +266,10 @@ class Nothing(unittest.TestCase):
 
 
 class Forged(unittest.TestCase):
-    """Memory that is named like a rank's and holds something else."""
+    """Memory with the name of a rank's, but other contents."""
 
     def look_at(self, content, size=None):
-        """What is said of this process with that memory; it must be an answer, and no crash."""
+        """The output about this process with that memory; chorale-status must not crash."""
         memory = os.memfd_create("chorale-status")
         try:
             os.ftruncate(memory, (SLOTS + 1) * SLOT_BYTES if size is None else size)

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Gives the installed programs what a terminal would obey, and looks at what they print. Usage: terminal_test.py BENCH INFO..."""
+"""Passes terminal control sequences to the installed programs, and checks their output. Usage: terminal_test.py BENCH INFO..."""
 import json
 import pathlib
 import re
@@ -17,7 +17,7 @@ INFO = OTHERS[0]
 
 
 class Terminal(unittest.TestCase):
-    """What a terminal would obey is shown, whoever brought it."""
+    """Control sequences from any source are printed visibly."""
     OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
     TITLE = "\x1b]0;t\x07\x9b\u202e"
 
@@ -47,7 +47,7 @@ class Terminal(unittest.TestCase):
         self.shown(BENCH, *QUICK, "barrier", CHORALE_RANKS=self.TITLE)
 
     def test_secret(self):
-        """Reports are sent to others."""
+        """Secrets are hidden, since reports are sent to others."""
         for more in ([], ["--json"]):
             done = run(INFO, *more, CHORALE_TCP_SECRET="hidden-treasure")
             self.assertIn("CHORALE_TCP_SECRET", done.stdout)

@@ -19,11 +19,11 @@ SYNCHRONIZING = {"barrier", "allreduce", "allgather", "alltoall"}
 
 
 class Refusal(Exception):
-    """What cannot be read or written, and why."""
+    """Something cannot be read or written; the text says why."""
 
 
 def shown(text):
-    """Text from outside without what a terminal would obey."""
+    """Untrusted text without control characters."""
     return "".join(c if c.isprintable() else c.encode(errors="surrogateescape").decode("latin-1").encode("unicode_escape").decode()
                    for c in str(text))
 
@@ -33,7 +33,7 @@ def say(text, to=sys.stdout):
 
 
 def place_of(path):
-    """(descriptor of the folder, name in it), without following other users' symbolic links."""
+    """(descriptor of the folder, name in it); does not follow other users' symbolic links."""
     folder = os.open("/" if os.path.isabs(path) else ".", os.O_PATH | os.O_DIRECTORY)
     names = [name for name in path.split("/") if name]
     for _ in range(10000):
@@ -62,7 +62,7 @@ def place_of(path):
 
 @contextlib.contextmanager
 def replaced(path):
-    """A file that takes the place of another once it is complete."""
+    """A file that replaces another one when it is complete."""
     folder, name = place_of(path)
     with contextlib.suppress(FileNotFoundError):
         seen = os.lstat(name, dir_fd=folder)
@@ -82,7 +82,7 @@ def replaced(path):
 
 
 def folder_at(path, own):
-    """Opens a folder; where `own`, one that another user may have planted beside FILE is refused."""
+    """Opens a folder; with `own`, refuses one that another user may have planted beside FILE."""
     held = os.open(path, os.O_RDONLY | os.O_DIRECTORY | (os.O_NOFOLLOW if own else 0))
     seen = os.fstat(held)
     if own and (seen.st_uid != os.geteuid() or seen.st_mode & (stat.S_IWGRP | stat.S_IWOTH)):
@@ -99,12 +99,12 @@ def bytes_of(folder, name):
 
 
 def reason(problem):
-    """Why something cannot be done, without what it was done to."""
+    """The reason of an error, without the name of the object."""
     return problem.strerror if isinstance(problem, OSError) else str(problem)
 
 
 def require_sound(event):
-    """@throws TypeError if a field that is used here is of another type."""
+    """@throws TypeError if a field that is used here has another type"""
     arguments = event.get("args", {}) if isinstance(event, dict) else None
     if not (isinstance(arguments, dict) and all(isinstance(event.get(key, ""), str) for key in ("name", "ph", "cat"))
             and all(isinstance(event.get(key, 0), int) for key in ("pid", "tid"))
@@ -114,7 +114,7 @@ def require_sound(event):
 
 
 class Part:
-    """What one rank has seen of one communicator."""
+    """The trace of one rank in one communicator."""
 
     def __init__(self, folder, path, name):
         self.folder, self.name, self.path = folder, name, os.path.join(path, name + ".json")
@@ -182,11 +182,11 @@ def sights(part):
 
 
 def shifts_of(calls, hosts):
-    """{host: (nanoseconds to add to its times to have those of the first, half the width of their bounds)}, without hosts that are unknown.
+    """{host: (nanoseconds to add to its times to get those of the first host, half the width of the bounds)}, without hosts that are unknown.
 
-    `calls` are {call: {host: (last begin, first end)}}. A call that no rank leaves before all have entered it is a ping-pong between all
-    ranks: in true time, the first end on one host is not before the last begin on another. Every such call bounds the difference of two
-    clocks from both sides, and shorter calls more tightly. If a clock drifts, its mean offset is used.
+    `calls` are {call: {host: (last begin, first end)}}. A call that no rank leaves before all have entered it is a ping-pong between all ranks: in
+    true time, the first end on one host is not before the last begin on another. Every such call bounds the difference of two clocks from both
+    sides, shorter calls more tightly. If a clock drifts, its mean offset is used.
     """
     between = {}
     for seen in calls.values():
@@ -197,7 +197,7 @@ def shifts_of(calls, hosts):
                     between[a, b] = max(low, a_begin - b_end), min(high, a_end - b_begin)
     found = {hosts[0]: (0, 0)}
     while True:
-        # The host with the tightest bound to one that is already known.
+        # The host with the tightest bound to a host that is already known.
         next_ones = [(high - low, a, b, low) for (a, b), (low, high) in between.items() if a in found and b not in found]
         if not next_ones:
             return found
@@ -221,7 +221,7 @@ def align(parts):
 
 
 def merge(parts, path):
-    """Writes the trace; returns what to say about it."""
+    """Writes the merged trace. @returns the remarks to print"""
     shifts, remarks = align(parts)
     records = dropped = 0
     with replaced(path) as out:
@@ -244,7 +244,7 @@ def merge(parts, path):
 
 
 def folders_of(file):
-    """The latest of the folders with parts of a trace, in a list, and the others."""
+    """([the latest of the folders with parts of a trace], the others)."""
     beside, name = os.path.split(file)
     found = [os.path.join(beside, entry.name) for entry in os.scandir(beside or ".")
              if entry.name.startswith(name + ".") and entry.name.endswith(".parts")]
@@ -255,7 +255,7 @@ def folders_of(file):
 
 
 def read(folders, own):
-    """The parts in folders, and why others were not read."""
+    """The parts in folders, and remarks on those that were not read."""
     parts, remarks, held = [], [], []
     for folder in folders:
         try:

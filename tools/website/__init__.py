@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `tools/docs` adds to the pages that mkdocs and Doxygen make: their looks, and the search."""
+"""What `tools/docs` adds to the pages of mkdocs and Doxygen: styles and the search."""

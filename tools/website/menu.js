@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The page's own menu follows the reader: its entry for what is on the screen is in sight.
+// Scrolls the page's menu along, so that the entry of the visible section stays visible.
 $(window).on("activate.bs.scrollspy", function () {
   const menu = document.getElementById("toc-collapse");
   const here = Array.from(document.querySelectorAll("#toc-collapse a.active")).pop();

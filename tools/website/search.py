@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The site's search: what it knows beside mkdocs' pages, and which hit comes first."""
+"""The site's search: entries besides mkdocs' pages, and the order of the hits."""
 import html
 import json
 import pathlib
@@ -8,10 +8,11 @@ import sys
 
 BEST_FIRST = pathlib.Path(__file__).with_name("best_first.js")
 
-# What mkdocs' own program of the search has, and what takes its place.
+# Changes to mkdocs' search script.
 CHANGES = {"this.field('title');": "this.field('title', {boost: 10});", "this.add(doc);": "this.add(doc, {boost: doc.boost});",
            "index.search(query)": "best_first(query)"}
-# How much a hit counts, by the first of these that its address begins with: what programs call counts more than how it is made.
+# The weight of a hit, by the first pattern that its address begins with: pages about using calls weigh more than pages about
+# the implementation.
 WEIGHTS = ((r"calls/", 8), (r"guide/|man/|index\.html|questions|guarantees|operators|nonblocking", 3),
            (r"reference/(index|files|annotated|hierarchy|namespaces|concepts|functions|namespacemembers)|reference/(.*_8hpp\.html|\w+_3_01)", 0.3),
            (r"reference/\w+_1_1(simulation|verbs|bench|model|topology)(_1_1|\.html)|papers|tree/", 0.5), (r"reference/namespace", 3), (r"reference/", 2), (r"", 1))
@@ -19,12 +20,12 @@ KIND = re.compile(r" (File|Namespace|Class|Struct|Union|Concept)( Template)? Ref
 
 
 def text_of(part):
-    """What a browser shows of a piece of HTML."""
+    """The text that a browser shows for a piece of HTML."""
     return " ".join(html.unescape(re.sub("<[^>]*>", " ", part)).split())
 
 
 def title_of(title):
-    """The name of what a page of Doxygen describes, and what it is."""
+    """The title of a Doxygen page: name and kind."""
     said = KIND.sub(lambda found: f", {found.group(1).lower()}", text_of(title))
     return said.replace("< ", "<").replace(" >", ">")
 
@@ -34,20 +35,20 @@ def weight(address):
 
 
 def names(entry, members):
-    """The name of what a page is about, in small letters, and those of the members that it describes."""
+    """The lower-case name of the page's subject, and those of its members."""
     address = entry["location"]
     name = re.sub(r"<.*", "", entry["title"].rpartition(", ")[0]).rpartition("::")[2] if address.startswith("reference/") else re.sub(r"(\.\d)?\.html$", "", address).rpartition("/")[2]
     return {"name": name.lower(), "members": members.get(address.removeprefix("reference/"), [])}
 
 
 def repeats_its_page(entry, pages):
-    """Whether an entry is that of a page's title: the page has one of its own."""
+    """Whether an entry repeats the title of its page, which has an entry itself."""
     page, _, heading = entry["location"].partition("#")
     return heading and entry["title"] == pages.get(page)
 
 
 def pages_of_reference(site):
-    """Doxygen's pages as entries of the index."""
+    """Doxygen's pages as entries of the search index."""
     for page in sorted((site / "reference").glob("*.html")):
         title = re.search(r'<div class="title">(.*?)</div></div>', text := page.read_text(encoding="utf-8"), re.DOTALL)
         if title and not page.stem.startswith("dir_") and not page.stem.endswith("-members"):
@@ -56,14 +57,14 @@ def pages_of_reference(site):
 
 
 def add(site, addresses, begin):
-    """Puts Doxygen's pages into the index of a site, and the best page first.
+    """Adds Doxygen's pages to the search index of a site, and ranks the hits.
 
-    @param addresses those of all names in the reference
-    @param begin     the classes that programs begin with, which are found by their members, too
-    Exits where mkdocs' search is another one than this was written for."""
+    @param addresses the addresses of all names in the reference
+    @param begin     the main classes, which are also found by their members
+    Exits if mkdocs' search differs from the version that this was written for."""
     file, program = site / "search/search_index.json", site / "search/worker.js"
     index = json.loads(file.read_text(encoding="utf-8"))
-    index["config"]["separator"] = r"\W+"  # names of C++ are several words
+    index["config"]["separator"] = r"\W+"  # split C++ names into words
     members = {addresses[name]: [one.rpartition("::")[2].lower() for one in addresses if one.startswith(f"{name}::")] for name in begin}
     pages = {entry["location"]: entry["title"] for entry in index["docs"]}
     index["docs"] = [entry for entry in index["docs"] if not repeats_its_page(entry, pages)] + list(pages_of_reference(site))

@@ -19,7 +19,7 @@ namespace {
 
 namespace simulation = chorale::simulation;
 
-/// A host with roughly a current adapter.
+/// A host with an adapter similar to current ones.
 simulation::machine one_host() {
   using namespace std::chrono_literals;
   simulation::machine m;

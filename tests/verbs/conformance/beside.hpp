@@ -7,7 +7,7 @@
 
 namespace conformance {
 
-/// Runs a function from its construction on. Joined in the destructor at the latest.
+/// Runs a function from construction on; the destructor joins it at the latest.
 class beside {
  public:
   explicit beside(std::function<void()> body);

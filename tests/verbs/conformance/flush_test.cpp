@@ -86,7 +86,7 @@ TEST_CASE("completions that were not polled before RESET", "[flush]") {
   joined l(r);
   rdma(r, IBV_WR_RDMA_WRITE, 0, 8).post(l.left);
   work(IBV_WR_RDMA_READ).at(address(r, remote), r.buffer.rkey()).flags(0).post(l.left);
-  // Until it is certainly there: the peer's message is sent after it.
+  // Waits until the write has certainly completed: the peer's message is sent after it.
   receive(l.right, 1);
   work(IBV_WR_SEND).flags(0).post(l.left);
   good(l.arrivals);

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Who is compared: a program, how it is launched, and what is kept of its runs."""
+"""The contestants: a program, its launcher, and the evaluation of its runs."""
 import dataclasses
 import os
 import pathlib
@@ -9,7 +9,7 @@ from measuring import mpi, process, programs
 from measuring.comparison import result
 
 CHORALE = "chorale"
-# Ranks that spin where they share cores take many milliseconds a call, so that a few calls must do.
+# Spinning ranks that share cores need many milliseconds per call, so only a few calls are made.
 FEW = ("--iterations", "5", "--samples", "5", "--warmup", "0")
 
 
@@ -19,17 +19,17 @@ class Contestant:
     name: str
     program: str
     library: mpi.Mpi
-    family: tuple  # of the launcher
+    family: tuple  # the kind and version of the launcher
     options: tuple = ()  # of the program
 
     def command(self, ranks, crowded):
-        """What starts it, but for what is measured."""
+        """The command, without the operations and sizes to measure."""
         few = FEW if crowded and self.name != CHORALE and self.family[0] != mpi.OPEN_MPI else ()
         floor = ("--floor",) if self.name == CHORALE and ranks > 1 else ()
         return [*mpi.words(self.library, self.family, ranks, crowded), self.program, *self.options, *floor, *few]
 
     def run(self, points, chosen):
-        """One run of points that have one size. @returns as result.read. @throws process.Refused"""
+        """Performs one run of points of equal size. @returns as result.read. @throws process.Refused"""
         ranks, crowded = points[0].ranks, points[0].ranks > cores()
         size = max([point.bytes for point in points]) or 4
         with tempfile.TemporaryDirectory(prefix="measure-") as folder:
@@ -41,21 +41,21 @@ class Contestant:
 
 
 def cores():
-    """How many this process may use."""
+    """The number of cores that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
 def measure(ranks):
-    """The column of the result that counts.
+    """The column of the result that is compared.
 
-    Where ranks share cores, a rank that waits in the barrier before a call with a root finds its message there when it
+    If ranks share cores, a rank that waits in the barrier before a call with a root may find its message already there when it
     gets a core, so that the call alone would seem to cost nothing.
     """
     return "wall" if ranks > cores() else "median"
 
 
 def gather(chosen):
-    """([contestants that can run here, Chorale first], [what is said about the others]).
+    """([contestants that can run here, Chorale first], [remarks on the others]).
 
     @throws process.Refused if Chorale cannot run.
     """
@@ -76,11 +76,11 @@ def gather(chosen):
 
 
 def of_chorale(chosen, libraries, families):
-    """Chorale needs a launcher with PMIx: Debian's Open MPI, or the first that the user names."""
+    """Chorale, which needs a launcher with PMIx: Debian's Open MPI, or the first Open MPI that the user names."""
     program = programs.program(chosen.build, "chorale-bench")
     launcher = next((library for library in libraries if families[library.name][0] == mpi.OPEN_MPI), None)
     if launcher is None:
         raise process.Refused("Chorale needs a launcher with PMIx: there is no mpirun.openmpi, and no Open MPI among --mpi")
-    # What the user sets for that library's own runs is not Chorale's.
+    # The user's options for the library's own runs do not apply to Chorale.
     return Contestant(CHORALE, program, dataclasses.replace(launcher, options=()), families[launcher.name],
                       ("--algorithms",) if chosen.choice else ())

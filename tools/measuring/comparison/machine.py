@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the machine is, as far as it matters to whoever compares figures."""
+"""The facts about the machine that matter for a comparison of figures."""
 import os
 
 from measuring.comparison import contestants
 
 
 def facts(results):
-    """[(name, text)] of what programs run on, by what they have written of it."""
-    # A rank is bound to a core, and knows of no other that it may use.
+    """[(name, text)] of the machine, as the programs have reported it."""
+    # Each rank is bound to a core, and reports only that.
     cores = f"{contestants.cores()} of {os.cpu_count()}"
     return [(name, text) for name, text in {**results.machine, "cores": cores}.items() if name != "host"]
 
 
 def load():
-    """How many processes want to run, in the mean."""
+    """The load average: the number of processes that want to run."""
     return f"{os.getloadavg()[0]:.2f} (mean of a minute)"
 
 
 def versions(everyone, results):
-    """[(contestant, what its library says about itself)]."""
+    """[(contestant, the description of its library)]."""
     told = []
     for one in everyone:
         library = dict(results.facts.get(one.name, {}))

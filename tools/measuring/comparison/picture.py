@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The rounds as a picture and as a page, drawn as the results of chorale-bench are."""
+"""The rounds as a picture and as a page, in the style of chorale-bench's results."""
 import pathlib
 import statistics
 
@@ -8,7 +8,7 @@ from plots import curves, gnuplot, report as page, results as drawn
 
 
 def documents(chosen, results, told):
-    """{name: a result as chorale-bench writes it}, one for each number of ranks: contestants as algorithms, rounds as samples."""
+    """{name: a result in the format of chorale-bench}, one for each number of ranks: contestants are algorithms, rounds are samples."""
     made = {}
     for ranks in chosen.ranks:
         rows = []
@@ -26,7 +26,7 @@ def documents(chosen, results, told):
 
 
 def draw(chosen, results, told):
-    """Writes what --plot and --report ask for. @returns what went wrong, empty if nothing did."""
+    """Writes the files of --plot and --report. @returns the error; empty if there is none"""
     made = documents(chosen, results, told)
     all_results = [drawn.checked({"name": name if len(made) > 1 else "", **document}, name) for name, document in made.items()]
     for option, file, make in (("--plot", chosen.plot, curves.picture), ("--report", chosen.report, page.page)):

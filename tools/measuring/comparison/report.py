@@ -15,12 +15,12 @@ HEAD = ("ranks", "operation", "bytes", "contestant", "median_us", "least_us", "m
 
 
 def shown(value, digits=3):
-    """A number as a cell."""
+    """A number as a table cell."""
     return "" if value is None else f"{value:.{digits}f}"
 
 
 def head(chosen, ranks):
-    """What stands above the table of so many ranks."""
+    """The lines above the table for a number of ranks."""
     crowded = ranks > contestants.cores()
     than = "the default" if chosen.choice else "Chorale"
     yield (f"{ranks} ranks on {contestants.cores()} cores, {'not bound, ranks outnumber cores' if crowded else 'bound to cores'}; "
@@ -31,7 +31,7 @@ def head(chosen, ranks):
 
 
 def against_peers(everyone, results, points):
-    """The table of Chorale beside the others."""
+    """The table of Chorale compared with the other contestants."""
     peers = [one.name for one in everyone if one.name != contestants.CHORALE]
     yield pages.head("operation", "bytes", "chorale us", *(f"{name} us" for name in peers), "ratio to the best", "flag floor us",
                      "ratio to the floor")
@@ -44,7 +44,7 @@ def against_peers(everyone, results, points):
 
 
 def of_choice(results, points):
-    """The table of the default beside the best of the other algorithms."""
+    """The table of the default compared with the best other algorithm."""
     yield pages.cells("operation", "bytes", "default us", "best other us", "best other", "ratio")
     yield "|---|---:|---:|---:|---|---:|"
     rows = {row.point: row for row in summary.of_choice(results, points)}
@@ -57,7 +57,7 @@ def of_choice(results, points):
 
 
 def left_out(results, ranks):
-    """Who is left out of which rows, a line for each reason."""
+    """The contestants that are left out of rows, one line per reason."""
     reasons = {}
     for (point, name), why in results.refused.items():
         if point.ranks == ranks:
@@ -67,7 +67,7 @@ def left_out(results, ranks):
 
 
 def markdown(chosen, everyone, results, told, missing, operations, sizes):
-    """All of it, as lines."""
+    """The whole report, as lines."""
     yield f"Made by `{chosen.command}`, in microseconds of one call."
     yield ""
     yield from (f"* {name}: {text}" for name, text in told)
@@ -89,7 +89,7 @@ def markdown(chosen, everyone, results, told, missing, operations, sizes):
 
 
 def records(results):
-    """A dictionary for each row and contestant, or algorithm, with all rounds."""
+    """A dictionary for each row and contestant (or algorithm), with the values of all rounds."""
     keys = list(dict.fromkeys([*results.samples, *results.refused]))
     for point, name in sorted(keys, key=lambda key: (key[0].ranks, key[0].operation, key[0].bytes)):
         values = results.samples.get((point, name), [])
@@ -98,7 +98,7 @@ def records(results):
 
 
 def as_csv(results, told):
-    """A line for each row and contestant; above them, behind #, what the machine is."""
+    """A line for each row and contestant, preceded by facts about the machine in # lines."""
     out = io.StringIO()
     for name, text in told:
         out.write(f"# {name}: {text}\n")
@@ -114,7 +114,7 @@ def as_csv(results, told):
 
 
 def as_json(chosen, results, told, missing):
-    """All rounds."""
+    """All rounds as JSON."""
     return json.dumps({"command": chosen.command, "machine": dict(told), "unit": "us",
                        "measure": {str(ranks): contestants.measure(ranks) for ranks in chosen.ranks},
                        "missing": missing, "rows": list(records(results))}, indent=1) + "\n"

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a program of the comparison has written, as figures, after a look at whether they can be true."""
+"""The output of a contestant as figures, after a plausibility check."""
 import dataclasses
 import json
 import math
 
 from measuring.process import Refused
 
-LEAST = 0.001  # microseconds: no call of a function takes less
+LEAST = 0.001  # microseconds: the least plausible time of a call
 
 
 @dataclasses.dataclass(frozen=True, order=True)
@@ -17,7 +17,7 @@ class Point:
     bytes: int
 
     def text(self):
-        """As it is named below a table."""
+        """The point as named below a table."""
         return self.operation if self.operation == "barrier" else f"{self.operation} {self.bytes} B"
 
 
@@ -31,14 +31,14 @@ class Figure:
 
 
 def points_of(ranks, operations, size):
-    """The rows of a run at a size. A barrier has none."""
+    """The rows of a run at a size; those of a barrier have no size."""
     return [Point(ranks, operation, 0 if operation == "barrier" else size) for operation in operations]
 
 
 def read(file, points, measure, limit):
-    """(facts about the library, facts about the machine, [Figure], {point: why it has none}). `measure` is the column that counts.
+    """(facts about the library, facts about the machine, [Figure], {point: why it has none}). `measure` is the column to use.
 
-    `limit` is how many seconds the run may have taken: no call took longer. @throws Refused if nothing can be used.
+    `limit` is the time limit of the run in seconds, an upper bound for each call. @throws Refused if nothing can be used.
     """
     try:
         document = json.loads(file.read_text(encoding="utf-8"))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a run says in a few lines: rows won, the median ratio, and the rows above a bound."""
+"""A run summarized in a few lines: rows won, the median ratio, and the rows above a bound."""
 import dataclasses
 import statistics
 
@@ -11,24 +11,24 @@ MOST_NAMED = 200  # rows in a line
 
 @dataclasses.dataclass(frozen=True)
 class Ratio:
-    """A row: our time beside the least of the others'."""
+    """A row: Chorale's time and the least of the others' times."""
     point: Point
     ours: float
     best: float
-    who: str  # whose the least is
+    who: str  # whose time is the least
 
     @property
     def value(self):
-        """Above 1 where ours takes longer."""
+        """Above 1 if Chorale takes longer."""
         return self.ours / self.best
 
     def text(self):
-        """As it is named in a list."""
+        """The ratio as an item of a list."""
         return f"{self.point.text()} {self.value:.2f} ({self.who})"
 
 
 def ratio(results, point, ours):
-    """The row `ours` against the others; None where either is missing."""
+    """The Ratio of contestant `ours` at a point; None if its time or all others are missing."""
     mine = results.median(point, ours)
     others = [(results.median(point, name), name) for name in results.names(point) if name != ours]
     if mine is None or not others:
@@ -38,14 +38,14 @@ def ratio(results, point, ours):
 
 
 def against_peers(results, points):
-    """The rows of Chorale that have a peer."""
+    """The ratios of all points at which Chorale has a peer."""
     return [row for row in (ratio(results, point, CHORALE) for point in points) if row]
 
 
 def of_choice(results, points):
-    """The rows of what a communicator takes by itself that have another algorithm.
+    """The ratios of the communicator's own choice to the best other algorithm, where there is another one.
 
-    chorale-bench lists the default first; it has the name `standard` wherever there is a choice.
+    chorale-bench lists the default first; it is named `standard` wherever there is a choice.
     """
     rows = []
     for point in points:
@@ -56,7 +56,7 @@ def of_choice(results, points):
 
 
 def lines(ratios, ranks, bound, whom):
-    """The summary of the rows of so many ranks; `whom` is what they are compared with."""
+    """The summary of the rows for a number of ranks; `whom` names what they are compared with."""
     if not ratios:
         yield f"{ranks} ranks: no row has {whom} to compare with."
         return

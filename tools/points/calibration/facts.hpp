@@ -67,11 +67,11 @@ struct library_facts {
 /// round trips and is called on both.
 double one_way(const job& in, const std::function<void(int)>& rounds);
 
-/// The median time of a call in seconds, over samples of so many calls. On this rank alone.
+/// The median time of a call in seconds, over samples of `calls` calls. On this rank alone.
 double time_of(int calls, const std::function<void(int)>& make);
 
-/// Seconds from the turn of a process to that of the next, while so many processes yield the caller's core to
-/// each other in turn. Forks them. @throws std::runtime_error if that fails.
+/// Seconds from the turn of a process to that of the next, while `processes` processes yield the caller's
+/// core to each other in turn. Forks them. @throws std::runtime_error if that fails.
 double turn_of(int processes);
 
 /// Each of these is collective over the two ranks of the job; the facts are rank 0's.

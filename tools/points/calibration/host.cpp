@@ -27,7 +27,7 @@ namespace {
 
 constexpr std::size_t far_bytes = std::size_t{32} << 20;
 
-/// Measures `work(n)` on n bytes, out of `far_bytes`.
+/// Measures `work(n)` for n bytes, up to `far_bytes`.
 work_facts facts_of(const std::function<void(std::size_t)>& work) {
   work_facts found;
   for (const std::size_t bytes :

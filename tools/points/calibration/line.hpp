@@ -96,7 +96,7 @@ class line {
     one.num_sge = 1;
     qp_.post_recv(one);
   }
-  /// Waits for so many completions.
+  /// Waits for `count` completions.
   void await(int count) {
     std::array<ibv_wc, burst> room;
     while (count > 0)
@@ -108,7 +108,7 @@ class line {
         --count;
       }
   }
-  /// Polls once, for at most so many completions. @returns their number.
+  /// Polls once, for at most `most` completions. @returns their number.
   std::size_t look(std::size_t most) {
     std::array<ibv_wc, burst> room;
     return completions_.poll(std::span{room}.first(most)).size();
