@@ -208,7 +208,7 @@ class Silent(Case):
 class Away(Case):
     """A rank that is alive but makes no calls: the others wait and report that; a death in the meantime is noticed."""
 
-    adversary = {"CHORALE_SOFT_ENGINE": "deferred", "CHORALE_SOFT_LOSS": "10", "CHORALE_SOFT_DUPLICATION": "2"}
+    adversary = Datagrams.adversary
     operations = ("barrier", "allreduce", "split", "fence")
 
     def check_away(self, transport, scenario, operation, victim, words, env=None):

@@ -52,13 +52,6 @@ def names(figure, rows):
     return [name for name in figure.shown if name in present] if figure.shown else present
 
 
-def label(figure, at):
-    """(value of the axis, rest of the point) of a table row."""
-    at = dict(at)
-    first = [at.pop(figure.x)] if figure.x in at else []
-    return tuple(first), tuple(sorted(at.items()))
-
-
 def digits(value):
     """A number with three significant digits, without exponent."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -51,9 +51,6 @@ def cells(one, claim, verdict):
             "" if verdict.gain is None else f"{100 * verdict.gain:.0f} %", "" if verdict.ours is None else "yes" if verdict.agrees else "NO", yes]
 
 
-
-
-
 def unmet(results, claim):
     """The times that would meet a missed ratio: computed, so that the text stays true."""
     if not isinstance(claim, figure.Faster) or not claim.paper or claim.bound or claim.similar:
