@@ -17,8 +17,8 @@
 namespace chorale::detail {
 namespace {
 
-/// Calls `is_good(address)` for an address on each page of `memory`, or on some of them if there are very
-/// many.
+/// Calls `is_good(address)` for an address on each page of `memory`; of more than 256, on the last and others
+/// at equal distances, at most 256 in all.
 template <class IsGood>
 bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcept {
   if (memory.empty()) return true;
@@ -26,7 +26,8 @@ bool all_pages(std::span<const std::byte> memory, const IsGood& is_good) noexcep
   constexpr std::uintptr_t most = 256;
   const auto first = reinterpret_cast<std::uintptr_t>(memory.data()) / page;
   const auto last = (reinterpret_cast<std::uintptr_t>(memory.data()) + (memory.size() - 1)) / page;
-  const std::uintptr_t step = std::max<std::uintptr_t>(1, (last - first) / most);
+  // Rounded up, and one page fewer, as the last is always examined.
+  const std::uintptr_t step = std::max<std::uintptr_t>(1, (last - first + most - 2) / (most - 1));
   for (std::uintptr_t i = first; i < last; i += step)
     if (!is_good(i * page)) return false;
   return is_good(last * page);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CHORALE_CHECK=buffers: memory that this process cannot use, such as a GPU's, is reported as an error.
+#include <algorithm>
+#include <cstddef>
 #include <span>
 #include <string>
 #include <sys/mman.h>
@@ -57,6 +59,27 @@ TEST_CASE("whether memory can be used is found without changing it", "[buffers]"
   }
   CHECK(detail::can_read({}));
   CHECK_FALSE(detail::can_read({reinterpret_cast<const std::byte*>(8), 1}));
+}
+
+TEST_CASE("of large memory a check examines at most 256 pages, the first and the last among them",
+          "[buffers]") {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  for (const std::size_t count : {1U, 255U, 256U, 257U, 511U, 512U, 5000U}) {
+    void* const memory =
+        mmap(nullptr, count * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    REQUIRE(memory != MAP_FAILED);
+    // A huge page would make pages present that nobody has examined. A kernel without them refuses.
+    madvise(memory, count * page, MADV_NOHUGEPAGE);
+    CHECK(chorale::detail::can_write({static_cast<const std::byte*>(memory), count * page}));
+    std::vector<unsigned char> present(count);
+    REQUIRE(mincore(memory, count * page, present.data()) == 0);
+    munmap(memory, count * page);
+    const auto examined = std::count_if(present.begin(), present.end(), [](auto p) { return (p & 1) != 0; });
+    CHECK(examined <= 256);
+    CHECK(examined >= static_cast<std::ptrdiff_t>(std::min<std::size_t>(count, 128)));
+    if (count <= 256) CHECK(examined == static_cast<std::ptrdiff_t>(count));
+    CHECK((present.front() & present.back() & 1) != 0);
+  }
 }
 
 TEST_CASE("with CHORALE_CHECK=buffers a call refuses memory that is not the host's", "[buffers]") {

@@ -8,8 +8,8 @@
 
 namespace chorale::detail {
 
-/// Whether this process can read all pages of `memory` or, of more than 512, at least 256 of them at equal
-/// distances. Changes nothing. Cost: a system call for each page examined, at most 512.
+/// Whether this process can read all pages of `memory` or, of more than 256, the last and others at equal
+/// distances, 128 to 256 in all. Changes nothing. Cost: a system call for each page examined.
 [[nodiscard]] bool can_read(std::span<const std::byte> memory) noexcept;
 /// Whether it can write them. Atomically adds zero to a word of each.
 [[nodiscard]] bool can_write(std::span<const std::byte> memory) noexcept;
