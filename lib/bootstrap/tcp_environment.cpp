@@ -47,7 +47,14 @@ int port_of_environment() {
   const int port = number_of("MASTER_PORT", 1, last_port);
   const char* agent = std::getenv("TORCHELASTIC_USE_AGENT_STORE");
   if (agent == nullptr || std::string_view{agent} != "True") return port;
-  return port == last_port ? port - 1 : port + 1;
+  if (port == last_port)
+    throw error(
+        errc::invalid_environment,
+        fmt::format("MASTER_PORT='{}' cannot be used: the agent of torchrun listens there "
+                    "(TORCHELASTIC_USE_AGENT_STORE), and there is no next port; set CHORALE_TCP_PORT to "
+                    "a free port of rank 0's host",
+                    port));
+  return port + 1;
 }
 
 }  // namespace

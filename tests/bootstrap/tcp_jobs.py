@@ -172,6 +172,7 @@ class Meeting(Case):
         for wrong, expected in (({"WORLD_SIZE": "3"}, "WORLD_SIZE"), ({"CHORALE_TCP_SECRET": "guessed"}, "its secret is another one"),
                                 ({"RANK": "2"}, "RANK='2' cannot be used: it accepts 0 to 1"), ({"RANK": "one"}, "RANK='one'"),
                                 ({"MASTER_ADDR": None}, "needs MASTER_ADDR"), ({"MASTER_PORT": "70000"}, "MASTER_PORT='70000'"),
+                                ({"MASTER_PORT": "65535", "TORCHELASTIC_USE_AGENT_STORE": "True"}, "MASTER_PORT='65535' cannot be used.*set CHORALE_TCP_PORT"),
                                 ({"MASTER_ADDR": "no-such-host.invalid"}, "'no-such-host.invalid' does not resolve"), ({"CHORALE_RANKS": "3"}, "CHORALE_RANKS expects 3"),
                                 ({"CHORALE_BOOTSTRAP": "udp"}, "it accepts auto or tcp"),
                                 ({"CHORALE_BOOTSTRAP": None}, "set CHORALE_BOOTSTRAP=tcp")):

@@ -54,9 +54,9 @@ class tcp {
  public:
   /// From the environment, as torchrun, Kubernetes jobs and scripts set it: RANK, WORLD_SIZE, MASTER_ADDR and
   /// MASTER_PORT. CHORALE_TCP_PORT replaces MASTER_PORT; without it, if a torchrun agent listens at
-  /// MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE), the next port is used, or 65534 after 65535. @throws error
-  /// errc::invalid_environment if a variable is missing or is not a number in its range; as the next
-  /// constructor.
+  /// MASTER_PORT (TORCHELASTIC_USE_AGENT_STORE), the next port is used. @throws error
+  /// errc::invalid_environment if a variable is missing or is not a number in its range, or if there is no
+  /// next port; as the next constructor.
   explicit tcp(const tcp_options& options = tcp_options::from_environment());
   /// Rank `rank` of `size`, where rank 0 listens at `address`: "node1:29500", "10.0.0.1:29500",
   /// "[fd00::1]:29500". Rank 0 listens at that address if it is "localhost" or, written in numbers, one of
