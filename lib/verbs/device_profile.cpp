@@ -247,10 +247,6 @@ constexpr profile_key keys[] = {
        p.speed = static_cast<std::uint8_t>(both.second);
        return true;
      }},
-    {"numa", "a node from 0",
-     [](device_profile& p, std::string_view t) {
-       return read_whole(t, p.numa_node, 65535) && p.numa_node >= 0;
-     }},
     {"refuse_registration", "'files', or ranges of hexadecimal addresses, as 7f0000000000-7f0000100000",
      [](device_profile& p, std::string_view t) {
        p.refuses_files = false;

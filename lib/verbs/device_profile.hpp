@@ -70,7 +70,6 @@ struct device_profile {
   bool ethernet = false;
   std::uint8_t width = 2;   ///< as in ibv_port_attr: 4 lanes
   std::uint8_t speed = 32;  ///< as in ibv_port_attr: 25 Gb/s each
-  int numa_node = -1;       ///< -1: unknown
 
   std::vector<address_range> refused_ranges;
   bool refuses_files = false;                                          ///< mapped files cannot be registered

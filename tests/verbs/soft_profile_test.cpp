@@ -58,6 +58,8 @@ TEST_CASE("An error in a profile is named, with the accepted values", "[profile]
   const auto wrong = [&](const std::string& text) { return read_profile(text, 0, p); };
   CHECK_THAT(wrong("nonsense"), Contains("no profile 'nonsense'") && Contains("least"));
   CHECK_THAT(wrong("inlin=3"), Contains("no key 'inlin'") && Contains("inline_over"));
+  // No simulated device has a NUMA node.
+  CHECK_THAT(wrong("numa=0"), Contains("no key 'numa'"));
   CHECK_THAT(wrong("mtu=2048;mtu=3"), Contains("'3' is no value of 'mtu'") && Contains("4096"));
   CHECK_THAT(wrong("srq=0,least"), Contains("'least' is no key=value"));
   CHECK_THAT(wrong("inline=-1"), Contains("0 to 16384"));
