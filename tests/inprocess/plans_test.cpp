@@ -220,8 +220,7 @@ TEST_CASE("a plan keeps its buffers registered, whatever else is registered", "[
     constexpr std::size_t count = 64 * 1024;
     std::vector<number> in(count), out(2 * count);
     const std::span<const number> source{in};
-    plan gathered = comm.plan_allgather(source, out);
-    gathered.run();
+    const chorale::strided contiguous{out, 2, count, count};
     const auto crowd_out = [&] {
       std::vector<std::vector<number>> others(5, std::vector<number>(count, 7));
       for (auto& one : others) comm.broadcast(one);
@@ -231,11 +230,17 @@ TEST_CASE("a plan keeps its buffers registered, whatever else is registered", "[
       call();
       return comm.transport().registrations().misses - before;
     };
-    if (misses(crowd_out) == 0) throw std::runtime_error("nothing was crowded out");
-    if (misses([&] { gathered.run(); }) != 0) throw std::runtime_error("the plan's buffers were given up");
-    gathered = plan{};
-    crowd_out();
-    if (misses([&] { comm.allgather(source, out); }) == 0)
-      throw std::runtime_error("the buffers of a plan that has ended are still registered");
+    const auto check = [&](plan one, auto&& plain) {
+      one.run();
+      if (misses(crowd_out) == 0) throw std::runtime_error("nothing was crowded out");
+      if (misses([&] { one.run(); }) != 0) throw std::runtime_error("the plan's buffers were given up");
+      one = plan{};
+      crowd_out();
+      if (misses(plain) == 0)
+        throw std::runtime_error("the buffers of a plan that has ended are still registered");
+    };
+    check(comm.plan_allgather(source, out), [&] { comm.allgather(source, out); });
+    check(comm.plan_allgather(source, contiguous), [&] { comm.allgather(source, contiguous); });
+    check(comm.plan_broadcast(contiguous), [&] { comm.broadcast(contiguous); });
   });
 }

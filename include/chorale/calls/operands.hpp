@@ -61,7 +61,7 @@ struct strided_operands {
   operands all;  ///< for a strided operand, `bytes` has the first element's address and the packed size
   strides in_where;
   strides out_where;
-  input in;    ///< the input, without bytes if it has strides: the memory to be registered
+  input in;    ///< the input, without bytes unless they are contiguous: the memory to be registered
   output out;  ///< the same
 };
 
@@ -126,8 +126,8 @@ strided_operands spread(const std::remove_reference_t<In>& in, std::remove_refer
   made.all = calls::compared<In, Out>(made.all);
   made.in = made.all.in;
   made.out = made.all.out;
-  if constexpr (argument::has_strides<In>) made.in.bytes = {};
-  if constexpr (argument::has_strides<Out>) made.out.bytes = {};
+  if (!made.in_where.is_contiguous()) made.in.bytes = {};
+  if (!made.out_where.is_contiguous()) made.out.bytes = {};
   return made;
 }
 
@@ -159,17 +159,18 @@ template <class Data>
   if constexpr (argument::has_strides<Data>) {
     strided_operands made;
     made.all.out = calls::written_spread<Data>(data, made.out_where);
+    if (made.out_where.is_contiguous()) made.out = made.all.out;
     return made;
   } else {
     return calls::written<Data>(data);
   }
 }
-/// The memory of the operand of a broadcast that a plan keeps registered: none if it has strides.
+/// The memory of the operand of a broadcast that a plan keeps registered: none unless it is contiguous.
 inline std::span<std::byte> kept_memory(const output& data) {
   return data.bytes;
 }
-inline std::span<std::byte> kept_memory(const strided_operands&) {
-  return {};
+inline std::span<std::byte> kept_memory(const strided_operands& io) {
+  return io.out.bytes;
 }
 
 }  // namespace chorale::calls
