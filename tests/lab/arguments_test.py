@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What tools/rxe-lab refuses, and what it says then; boots nothing. Usage: arguments_test.py RXE_LAB"""
+"""What tools/rxe-lab refuses, what it says then, and how the steps of tools/check-rxe are counted; boots nothing. Usage: arguments_test.py RXE_LAB"""
 import os
 import pathlib
 import subprocess
@@ -9,8 +9,9 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tests/guide"))
+sys.path[:0] = [str(ROOT / "tests/guide"), str(ROOT / "tools/lab")]
 sys.dont_write_bytecode = True
+import check  # noqa: E402
 import page  # noqa: E402
 
 
@@ -58,6 +59,20 @@ class Arguments(unittest.TestCase):
         self.assertEqual(status, 77, errors)
         if os.uname().machine == "x86_64":
             self.assertIn("qemu-system-x86", errors)
+
+    def test_a_step_without_slurm_is_skipped(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([sys.executable, ROOT / "tools/lab/places.py", folder, folder, "Slurm"], capture_output=True, text=True, check=False, timeout=60,
+                                  env={**os.environ, "PATH": folder})
+        self.assertEqual(done.returncode, 77, done.stderr)
+        self.assertIn("there is no slurmctld", done.stderr)
+
+    def test_the_sum_names_skipped_steps(self):
+        for outcomes, said, good in [([("a", "passed")], "1 steps, 0 failed, 0 skipped", True),
+                                     ([("a", "skipped"), ("b", "passed"), ("c", "skipped")], "3 steps, 0 failed, 2 skipped (a; c)", True),
+                                     ([("a", "skipped"), ("b", "FAILED (1)")], "2 steps, 1 failed, 1 skipped (a)", False)]:
+            with self.subTest(outcomes=outcomes):
+                self.assertEqual(check.total(outcomes), (said, good))
 
 
 if __name__ == "__main__":

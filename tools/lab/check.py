@@ -206,6 +206,14 @@ def run(step, logs, number, hosts):
     return outcome, seconds, lost
 
 
+def total(outcomes):
+    """What became of all steps, of which `outcomes` has the name and the outcome, in a line; and whether none failed."""
+    skipped = [name for name, outcome in outcomes if outcome == "skipped"]
+    failed = sum(outcome not in ("passed", "skipped") for _, outcome in outcomes)
+    named = f" ({'; '.join(skipped)})" if skipped else ""
+    return f"{len(outcomes)} steps, {failed} failed, {len(skipped)} skipped{named}", failed == 0
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
@@ -226,15 +234,16 @@ def main():
         sys.exit(f"no step is called {' or '.join(options.names)}; --list shows them")
     logs = options.build / "meson-logs/rxe"
     hosts = ["", *meeting.HOSTS[1:]] if options.steps == places_steps else [""]
-    lines = []
+    lines, outcomes = [], []
     for number, step in enumerate(steps, 1):
         outcome, seconds, lost = run(step, logs, number, hosts)
         lines.append(f"{step.name:<32} {outcome:<12} {seconds:>8.1f} s {' + '.join(map(str, lost)):>10} lost packets")
+        outcomes.append((step.name, outcome))
         print(lines[-1], flush=True)
     print(f"\n== {os.uname().release}, {os.environ.get('CHORALE_DEVICE', '')}\n" + "\n".join(lines))
-    bad = [line for line in lines if " passed " not in line and " skipped " not in line]
-    print(f"{len(lines)} steps, {len(bad)} failed")
-    sys.exit(1 if bad else 0)
+    said, good = total(outcomes)
+    print(said)
+    sys.exit(0 if good else 1)
 
 
 if __name__ == "__main__":
