@@ -29,7 +29,8 @@ enum class registration_guarantee {
 const char* describe(registration_guarantee g) noexcept;
 
 /// Statistics of a registration cache: hits, misses and refusals are its own; the other counters are common
-/// to all caches that share its registrations.
+/// to all caches that share its registrations. A transport with two devices has two caches, and its
+/// `registrations()` are those of the adapter.
 struct registration_statistics {
   std::uint64_t hits = 0;
   std::uint64_t misses = 0;         ///< memory that had to be registered
