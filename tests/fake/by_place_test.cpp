@@ -88,3 +88,13 @@ TEST_CASE("a rank whose block has another size at the root is named, whoever pas
   CHECK(outcome(operation::gatherv, {4, 900, 900}, 1).empty());
   CHECK(outcome(operation::scatterv, {4, 900, 900}, 1).empty());
 }
+
+TEST_CASE("by_place says which algorithm runs", "[by_place]") {
+  for (const auto& [places, name] :
+       {std::pair{fake::sharing::neighbours, "by_place: "}, {fake::sharing::none, "flat: "}}) {
+    fake::world all{{.ranks = 7, .places = places}};
+    const transport net{all, 0};
+    CHECK_THAT(chorale::gather::by_place::explain(net, 8), Catch::StartsWith(name));
+    CHECK_THAT(chorale::scatter::by_place::explain(net, 8), Catch::StartsWith(name));
+  }
+}

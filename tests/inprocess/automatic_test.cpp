@@ -141,8 +141,8 @@ TEST_CASE("a communicator says what it chooses and why", "[automatic]") {
       throw wrong(comm.explain(operation::barrier));
     for (const auto& [what, uneven] : {std::pair{operation::allgatherv, ": ring: "},
                                        {operation::alltoallv, ": pairwise: "},
-                                       {operation::gatherv, ": by_place: "},
-                                       {operation::scatterv, ": by_place: "}})
+                                       {operation::gatherv, ": flat: "},
+                                       {operation::scatterv, ": flat: "}})
       if (comm.explain(what, 8).find(uneven) == std::string::npos) throw wrong(comm.explain(what, 8));
     if (comm.explain(operation::exscan, 8).find("exscan of 8 bytes") == std::string::npos)
       throw wrong(comm.explain(operation::exscan, 8));

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include <chorale/algorithm/agreed.hpp>
@@ -84,6 +85,16 @@ template <placed_transport Net>
     if (!net.uses_lanes() || net.layout().count() < least) return false;
   }
   return of_levels<>::suits(net);
+}
+
+/// Which of `by_place` and `flat` serves a call of `by_place`, and why.
+template <mailbox_transport Net>
+[[nodiscard]] std::string explain_joining(const Net& net, int least) {
+  bool joins = false;
+  if constexpr (placed_transport<Net>) joins = chorale::joins_blocks(net, least);
+  if (joins) return "by_place: short blocks of a place travel together";
+  return "flat: by_place joins the blocks of a place only with two lanes and at least " +
+         std::to_string(least) + " places";
 }
 
 /// What passes through the leader of a place: the size of each block, and the short blocks one after the

@@ -18,20 +18,24 @@ namespace chorale::calls {
 [[nodiscard]] std::string explained(operation what, std::size_t bytes, const transport::endpoint& on,
                                     const char* transport, const std::string& said);
 
+/// The algorithm's own explanation; empty if it has none.
 template <class Algorithm, class Net>
 std::string explain_algorithm(Net& net, std::size_t bytes) {
   if constexpr (requires { Algorithm::explain(net, bytes); })
     return Algorithm::explain(net, bytes);
   else
-    return chorale::type_name<Algorithm>() + ": this communicator is composed of it";
+    return {};
 }
 
+/// The algorithm's own explanation or, if it has none, its name and `why`.
 template <operation What, class Algorithm, class Net>
-std::string explain_served(Net& net, std::size_t bytes) {
+std::string explain_served(Net& net, std::size_t bytes, const char* why) {
+  std::string said;
   if constexpr (is_compiled<What, Algorithm, Net>)
-    return compiled<What, Algorithm, Net>::explain(net, bytes);
+    said = compiled<What, Algorithm, Net>::explain(net, bytes);
   else
-    return calls::explain_algorithm<Algorithm>(net, bytes);
+    said = calls::explain_algorithm<Algorithm>(net, bytes);
+  return said.empty() ? chorale::type_name<Algorithm>() + ": " + why : said;
 }
 
 template <class Caller>
@@ -43,12 +47,12 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
     using algorithm = algorithm_of<Served, Caller>;
     if constexpr (traits::also != operation::none && !std::is_void_v<typename traits::substitute>) {
       if (what == traits::also && !serves_uneven<Served, algorithm>) {
-        said = chorale::type_name<typename traits::substitute>() +
-               ": it takes uneven blocks, which the algorithm for even ones does not";
+        said = calls::explain_served<Served, typename traits::substitute>(
+            on.net(), bytes, "it takes uneven blocks, which the algorithm for even ones does not");
         return;
       }
     }
-    said = calls::explain_served<Served, algorithm>(on.net(), bytes);
+    said = calls::explain_served<Served, algorithm>(on.net(), bytes, "this communicator is composed of it");
   });
   if constexpr (requires { on.transport().registrations().refusals; }) {
     if (const auto times = on.transport().registrations().refusals; times != 0)

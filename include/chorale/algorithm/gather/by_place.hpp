@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -44,6 +45,11 @@ struct by_place {
       }
     }
     return flat::run(net, now, mine, std::move(all), root);
+  }
+
+  template <mailbox_transport Net>
+  static std::string explain(const Net& net, std::size_t) {
+    return chorale::explain_joining(net, least_places);
   }
 
  private:
