@@ -62,7 +62,7 @@ struct by_place {
       const auto joint = mine.first(which.joint_bytes(mine.size()));
       agreed::sealed seal;
       if (net.rank() == leader)
-        co_await give_joint(net, now, mine.size(), joint, root);
+        co_await give_joint(net, now, which, mine.size(), joint, root);
       else
         co_await net.send(leader, now, seal({.sends = mine.size()}, {}, joint));
     }
@@ -72,9 +72,8 @@ struct by_place {
   /// The leader's part: sends the sizes and short blocks of its place. `size`, `joint`: the bytes of its own
   /// block, and the block itself if it is short.
   template <placed_transport Net>
-  static task<> give_joint(Net& net, call_id now, std::size_t size, std::span<const std::byte> joint,
-                           int root) {
-    const joint_blocks which{net, root};
+  static task<> give_joint(Net& net, call_id now, const joint_blocks& which, std::size_t size,
+                           std::span<const std::byte> joint, int root) {
     const int place = net.layout().of(net.rank());
     const auto room = chorale::scratch_of(net, which.room(place));
     joined all{room.memory()};
@@ -97,7 +96,7 @@ struct by_place {
     const joint_blocks which{net, net.rank()};
     chorale::place_own(mine, all[net.rank()]);
     for (int place = 0; place < net.layout().count(); ++place) {
-      if (which.joins(place)) co_await take_joint(net, now, place, all);
+      if (which.joins(place)) co_await take_joint(net, now, which, place, all);
       for (const int member : net.layout().members(place)) {
         if (member != net.rank() && which.goes_straight(place, all[member].size()))
           co_await agreed::receive(net, member, now, all[member]);
@@ -106,8 +105,8 @@ struct by_place {
   }
   /// Receives what the leader of a place sends.
   template <placed_transport Net>
-  static task<> take_joint(Net& net, call_id now, int place, const blocks<std::byte>& all) {
-    const joint_blocks which{net, net.rank()};
+  static task<> take_joint(Net& net, call_id now, const joint_blocks& which, int place,
+                           const blocks<std::byte>& all) {
     const auto members = net.layout().members(place);
     std::vector<std::uint64_t> sizes(members.size());
     co_await transfer::receive(net, members.front(), now, std::as_writable_bytes(std::span{sizes}));

@@ -59,7 +59,7 @@ struct by_place {
     const joint_blocks which{net, net.rank()};
     const places& where = net.layout();
     for (int place = 0; place < where.count(); ++place) {
-      if (which.joins(place)) co_await give_joint(net, now, place, all);
+      if (which.joins(place)) co_await give_joint(net, now, which, place, all);
     }
     for (int place = 0; place < where.count(); ++place) {
       for (const int member : where.members(place)) {
@@ -71,8 +71,8 @@ struct by_place {
   }
   /// Sends the leader of a place the sizes and short blocks of its ranks.
   template <placed_transport Net>
-  static task<> give_joint(Net& net, call_id now, int place, const blocks<const std::byte>& all) {
-    const joint_blocks which{net, net.rank()};
+  static task<> give_joint(Net& net, call_id now, const joint_blocks& which, int place,
+                           const blocks<const std::byte>& all) {
     const auto members = net.layout().members(place);
     const auto adjoining = which.adjoining(all, members);
     const auto room = chorale::scratch_of(net, adjoining.empty() ? which.room(place) : 0);
@@ -94,7 +94,7 @@ struct by_place {
       const int leader = net.layout().members(place).front();
       const auto joint = mine.first(which.joint_bytes(mine.size()));
       if (net.rank() == leader) {
-        co_await hand_out(net, now, mine.size(), joint, root);
+        co_await hand_out(net, now, which, mine.size(), joint, root);
       } else {
         const auto message = co_await net.receive(leader, now);
         // The size is that given by the root, so an error names the root.
@@ -107,8 +107,8 @@ struct by_place {
   /// The leader's part: receives the sizes and short blocks of its place and passes them on. `size`, `joint`:
   /// the bytes of its own block, and the block itself if it is short.
   template <placed_transport Net>
-  static task<> hand_out(Net& net, call_id now, std::size_t size, std::span<std::byte> joint, int root) {
-    const joint_blocks which{net, root};
+  static task<> hand_out(Net& net, call_id now, const joint_blocks& which, std::size_t size,
+                         std::span<std::byte> joint, int root) {
     const auto members = net.layout().members(net.layout().of(net.rank()));
     std::vector<std::uint64_t> sizes(members.size());
     co_await transfer::receive(net, root, now, std::as_writable_bytes(std::span{sizes}));
