@@ -16,6 +16,32 @@ using chorale::preload::shared_heap;
 
 namespace {
 
+/// Static memory for what dlsym() itself allocates, while the function that would allocate it is looked up.
+/// Never reused.
+class early_blocks {
+ public:
+  static constexpr std::size_t block_bytes = 4096;
+
+  /// nullptr, with errno ENOMEM, if size or alignment are larger than a block, or none is left.
+  static void* allocate(std::size_t alignment, std::size_t bytes) noexcept {
+    if (alignment <= block_bytes && bytes <= block_bytes) {
+      const std::size_t index = __atomic_fetch_add(&used_, 1, __ATOMIC_RELAXED);
+      if (index < count) return blocks_[index];
+    }
+    errno = ENOMEM;
+    return nullptr;
+  }
+  static bool owns(const void* address) noexcept {
+    return reinterpret_cast<std::uintptr_t>(address) - reinterpret_cast<std::uintptr_t>(blocks_) <
+           sizeof blocks_;
+  }
+
+ private:
+  static constexpr std::size_t count = 64;
+  alignas(block_bytes) static inline unsigned char blocks_[count][block_bytes];
+  static inline std::size_t used_ = 0;
+};
+
 /// The next definition of a function, looked up once. dlsym() itself may allocate and free: memory that it
 /// frees during a look-up is leaked.
 template <class Function>
@@ -65,7 +91,8 @@ extern "C" {
 
 void* memalign(std::size_t alignment, std::size_t bytes) {
   if (void* block = share(alignment, bytes)) return block;
-  return next_memalign.get()(alignment, bytes);
+  auto* next = next_memalign.get();
+  return next != nullptr ? next(alignment, bytes) : early_blocks::allocate(alignment, bytes);
 }
 
 int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
@@ -73,26 +100,33 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t bytes) {
     *block = shared;
     return 0;
   }
-  return next_posix_memalign.get()(block, alignment, bytes);
+  if (auto* next = next_posix_memalign.get()) return next(block, alignment, bytes);
+  void* early = early_blocks::allocate(alignment, bytes);
+  if (early == nullptr) return ENOMEM;
+  *block = early;
+  return 0;
 }
 
 void* aligned_alloc(std::size_t alignment, std::size_t bytes) {
   if (void* block = share(alignment, bytes)) return block;
-  return next_aligned_alloc.get()(alignment, bytes);
+  auto* next = next_aligned_alloc.get();
+  return next != nullptr ? next(alignment, bytes) : early_blocks::allocate(alignment, bytes);
 }
 
 void* valloc(std::size_t bytes) {
   if (void* block = share(chorale::detail::page_bytes(), bytes)) return block;
-  return next_valloc.get()(bytes);
+  auto* next = next_valloc.get();
+  return next != nullptr ? next(bytes) : early_blocks::allocate(chorale::detail::page_bytes(), bytes);
 }
 
 void* pvalloc(std::size_t bytes) {
   if (void* block = share(chorale::detail::page_bytes(), bytes)) return block;
-  return next_pvalloc.get()(bytes);
+  auto* next = next_pvalloc.get();
+  return next != nullptr ? next(bytes) : early_blocks::allocate(chorale::detail::page_bytes(), bytes);
 }
 
 void free(void* block) {
-  if (block == nullptr) return;
+  if (block == nullptr || early_blocks::owns(block)) return;
   if (shared_heap::owns(block)) {
     shared_heap::instance().release(block);
   } else if (auto* next = next_free.get()) {
@@ -101,18 +135,29 @@ void free(void* block) {
 }
 
 std::size_t malloc_usable_size(void* block) {
+  if (early_blocks::owns(block)) return early_blocks::block_bytes;
   if (block != nullptr && shared_heap::owns(block)) return shared_heap::instance().size_of(block);
-  return next_usable_size.get()(block);
+  auto* next = next_usable_size.get();
+  return next != nullptr ? next(block) : 0;
 }
 
 void* realloc(void* block, std::size_t bytes) {
-  if (block == nullptr || !shared_heap::owns(block)) return next_realloc.get()(block, bytes);
+  const bool is_own = early_blocks::owns(block) || (block != nullptr && shared_heap::owns(block));
+  if (!is_own) {
+    if (auto* next = next_realloc.get()) return next(block, bytes);
+    if (block == nullptr) return malloc(bytes);
+  }
   if (bytes == 0) {
     free(block);
     return nullptr;
   }
-  const std::size_t had = shared_heap::instance().size_of(block);
+  const std::size_t had = malloc_usable_size(block);
   if (bytes <= had) return block;
+  if (had == 0 && !is_own) {
+    // Its size cannot be looked up either.
+    errno = ENOMEM;
+    return nullptr;
+  }
   void* moved = malloc(bytes);
   if (moved == nullptr) return nullptr;
   std::memcpy(moved, block, had);
