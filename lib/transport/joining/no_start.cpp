@@ -17,8 +17,6 @@
 namespace chorale::transport {
 namespace {
 
-/// If one datagram in ten is lost, one rank in 100,000 misses all repetitions.
-constexpr int repetitions = 5;
 constexpr std::chrono::milliseconds time_to_tell{500};
 
 void send_to_all(datagram_port& port, const membership& members, std::span<const std::byte> notice) {
@@ -55,10 +53,10 @@ void announce_no_start(datagram_port& port, const membership& members) noexcept 
           .size);
   const auto notice = wire(why).first(failure_notice::bytes_without_text + why.bytes);
   try {
-    for (int i = 0; i < repetitions; ++i) {
+    for (int i = 0; i < unacknowledged_repetitions; ++i) {
       send_to_all(port, members, notice);
       // Closing the port discards what was not sent yet.
-      port.drain(time_to_tell / repetitions);
+      port.drain(time_to_tell / unacknowledged_repetitions);
     }
   } catch (...) {
     // The other ranks then notice the silence.

@@ -21,8 +21,6 @@
 namespace chorale::transport {
 namespace {
 
-/// Repetitions of an unacknowledged message: if one datagram in ten is lost, one rank in 100,000 misses it.
-constexpr int repetitions = 5;
 constexpr auto patience_of_one = std::chrono::milliseconds{100};
 /// A full queue takes a while to drain: a rank that polled for each completion would take a core from others.
 constexpr auto pause_of_full_queue = std::chrono::microseconds{20};
@@ -92,7 +90,7 @@ void control_channel::broadcast(std::uint16_t kind,
                                 const std::function<std::span<const std::byte>(int to)>& body,
                                 const std::function<bool(int to)>& is_there) {
   const auto patient_until = clock::now() + patience_of_all;
-  for (int i = 0; i < repetitions; ++i) {
+  for (int i = 0; i < unacknowledged_repetitions; ++i) {
     if (i > 0) clock::sleep_for(std::chrono::milliseconds{1});
     for (int to = 0; to < self_.size; ++to) {
       if (to == self_.rank || !is_there(to)) continue;
