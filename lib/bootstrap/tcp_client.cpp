@@ -12,7 +12,6 @@
 namespace chorale::bootstrap {
 namespace {
 
-constexpr std::size_t client_room = 65536;
 /// Pauses between attempts: the first one, doubling up to the longest.
 constexpr std::chrono::milliseconds first_pause{5};
 constexpr std::chrono::milliseconds longest_pause{250};
@@ -36,7 +35,7 @@ tcp_client::tcp_client(const tcp_claim& mine, std::span<const std::byte> secret,
       addresses_(std::move(addresses)),
       place_(std::move(place)),
       pause_(first_pause),
-      room_(client_room) {}
+      room_(tcp_room) {}
 
 bool tcp_client::is_idle() const {
   return std::ranges::all_of(attempts_, [](const attempt& one) { return one.socket.get() < 0; });

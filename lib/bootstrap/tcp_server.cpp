@@ -10,13 +10,12 @@
 namespace chorale::bootstrap {
 namespace {
 
-constexpr std::size_t server_room = 65536;
 constexpr std::chrono::seconds longest_goodbye{1};
 
 }  // namespace
 
 tcp_server::tcp_server(const tcp_claim& mine, std::span<const std::byte> secret, detail::unique_fd listener)
-    : root_(mine, unguessable_word(), secret), listener_(std::move(listener)), room_(server_room) {}
+    : root_(mine, unguessable_word(), secret), listener_(std::move(listener)), room_(tcp_room) {}
 
 void tcp_server::step(clock::duration longest) {
   std::vector<tcp_watched> watched;

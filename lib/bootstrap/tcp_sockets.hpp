@@ -68,6 +68,8 @@ struct tcp_resolution {
 void end_connection(int socket) noexcept;
 
 enum class tcp_moved : std::uint8_t { some, none, closed };
+/// A size for the buffer of `receive_some`.
+constexpr std::size_t tcp_room = 65536;
 /// Receives up to `to.size()` bytes into `to`. `errnum`: why the connection is closed; 0: by the other side.
 tcp_moved receive_some(int socket, std::span<std::byte> to, std::size_t& bytes, int& errnum) noexcept;
 tcp_moved send_some(int socket, std::span<const std::byte> from, std::size_t& bytes, int& errnum) noexcept;
