@@ -17,9 +17,6 @@
 namespace chorale::simulation {
 namespace {
 
-/// The least time of a poll: time must pass for a polling rank even on a machine whose polls cost nothing.
-constexpr duration least_look = std::chrono::nanoseconds{10};
-
 /// Whether the machine's costs depend on the bytes that adapters have written.
 bool knows_written_memory(const machine& on) {
   return !on.host.copy_received.steps().empty() || !on.host.combine_received.steps().empty() ||
@@ -59,7 +56,7 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   scheduler_options made;
   made.seed = options.seed;
   made.stack_bytes = options.stack_bytes;
-  made.poll = std::max(on.host.look, least_look);
+  made.poll = on.host.waiting_look();
   made.longest_gap = options.longest_gap;
   made.shortest_gap = std::min(options.shortest_gap, options.longest_gap);
   made.notice = on.host.notice;

@@ -14,9 +14,6 @@
 namespace chorale::simulation::ghosts {
 namespace {
 
-/// As in `simulation::run`: time must pass for a rank that polls.
-constexpr duration least_look = std::chrono::nanoseconds{10};
-
 const machine& with_room(const machine& on, int ranks) {
   validate(on);
   const auto room = std::int64_t{on.hosts} * on.ranks_per_host;
@@ -199,7 +196,7 @@ void world::tell(int rank, const lane& of, duration notice) {
   if (waits.awaited != &of) return;
   waits.awaited = nullptr;
   // The rank's first poll has found nothing; a later one sees the arrival.
-  const auto look = std::max(machine_.host.look, least_look);
+  const auto look = machine_.host.waiting_look();
   waits.now += look;
   const auto waited = std::max(time_ + notice - waits.now, duration::zero());
   waits.now += (waited + look - duration{1}) / look * look;

@@ -2,6 +2,8 @@
 // The costs of a host besides its adapter: copies, operators, polling and context switches.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <utility>
@@ -70,6 +72,11 @@ struct host_costs {
   duration send{};     ///< of the library, once for each message that it sends
   duration receive{};  ///< of the library, once for each message that it takes from a receive queue
   duration match{};    ///< in addition, if it is matched with a receive
+
+  /// A poll by a rank that waits: `look`, or more, since time must pass for it even where polls cost nothing.
+  [[nodiscard]] duration waiting_look() const noexcept {
+    return std::max<duration>(look, std::chrono::nanoseconds{10});
+  }
 };
 
 }  // namespace chorale::simulation
