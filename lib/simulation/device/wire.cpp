@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "wire.hpp"
 
-#include <algorithm>
-
 namespace chorale::simulation::device {
 namespace {
 
@@ -41,10 +39,7 @@ departure wire::send(int host, const outgoing& what, instant now) {
 }
 
 departure wire::send_next(int host, const outgoing& what, const departure& before, const arrival& there) {
-  // Fetched ahead, and no faster than the link takes it: otherwise the whole message would occupy the link
-  // before another has its turn.
-  const instant first = std::max(before.last, before.first + (there.last - there.first));
-  return at(host).send(first - costs_.sending.start - costs_.sending.fetch, what);
+  return at(host).send_next(before, there, what);
 }
 
 arrival wire::carry(int from, int to, const outgoing& what, const departure& leaves) {
@@ -62,9 +57,7 @@ placement wire::receive(int host, const arrival& when, const incoming& what) {
 }
 
 departure wire::answer_read(int host, const placement& request, const outgoing& data) {
-  // The answer's times are known from the request's; the adapter adds its usual time for sending.
-  const instant first = request.answered - costs_.receiving.acknowledge + costs_.receiving.read;
-  return at(host).send(first - costs_.sending.start - costs_.sending.fetch, data);
+  return at(host).answer_read(request, data);
 }
 
 departure wire::answer_atomic(const placement& request) const {

@@ -88,21 +88,17 @@ void passages::depart(flight& one) {
     }
     return;
   }
-  // The next burst is fetched ahead, no faster than the link takes it.
-  const auto first = std::max(one.leaves.last, one.leaves.first + (comes.last - comes.first));
   one.leaves = adapter_of(from_host(one))
-                   .send(first - costs_.sending.start - costs_.sending.fetch,
-                         {.bytes = std::min<std::uint64_t>(one.left, costs_.burst),
-                          .queue_pair = one.from_queue_pair()});
+                   .send_next(one.leaves, comes,
+                              {.bytes = std::min<std::uint64_t>(one.left, costs_.burst),
+                               .queue_pair = one.from_queue_pair()});
   at<&passages::depart>(one.leaves.first, one);
 }
 
 void passages::arrive(flight& one) {
   if (one.what == flight::kind::get) {
-    const auto first = one.placed.answered - costs_.receiving.acknowledge + costs_.receiving.read;
     one.leaves = adapter_of(to_host(one))
-                     .send(first - costs_.sending.start - costs_.sending.fetch,
-                           {.bytes = one.bytes, .queue_pair = one.to_queue_pair()});
+                     .answer_read(one.placed, {.bytes = one.bytes, .queue_pair = one.to_queue_pair()});
     return at<&passages::bring_back>(one.leaves.first, one);
   }
   then_.placed(one);

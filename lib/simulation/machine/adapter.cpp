@@ -27,6 +27,19 @@ departure adapter::send(instant rung, const outgoing& what) {
   return {first, first + length};
 }
 
+departure adapter::send_next(const departure& before, const arrival& there, const outgoing& what) {
+  // Fetched ahead, and no faster than the link takes it: otherwise the whole message would occupy the link
+  // before another has its turn.
+  const instant first = std::max(before.last, before.first + (there.last - there.first));
+  return send(first - costs_.sending.start - costs_.sending.fetch, what);
+}
+
+departure adapter::answer_read(const placement& request, const outgoing& data) {
+  // The answer's times are known from the request's; the adapter adds its usual time for sending.
+  const instant first = request.answered - costs_.receiving.acknowledge + costs_.receiving.read;
+  return send(first - costs_.sending.start - costs_.sending.fetch, data);
+}
+
 placement adapter::receive(const arrival& when, const incoming& what) {
   const auto& costs = costs_.receiving;
   const auto taken = costs.gap + costs.packet * further_packets(what.bytes);

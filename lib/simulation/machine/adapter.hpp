@@ -54,6 +54,12 @@ class adapter {
   /// Sends the message whose doorbell the adapter gets at `rung`, or whose turn comes then.
   departure send(instant rung, const outgoing& what);
 
+  /// Sends the next burst of a message whose last burst left as `before` and arrives as `there`.
+  departure send_next(const departure& before, const arrival& there, const outgoing& what);
+
+  /// Sends the data that the RDMA read `request` asks for.
+  departure answer_read(const placement& request, const outgoing& data);
+
   /// Receives the message that the network brings at `when`.
   placement receive(const arrival& when, const incoming& what);
 
