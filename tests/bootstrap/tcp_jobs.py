@@ -4,19 +4,18 @@
 
 RANKS is the program tcp_ranks.cpp, COLLECTIVES tests/multirank/collectives.cpp.
 """
-import os
 import pathlib
 import random
 import secrets
 import signal
 import socket
-import subprocess
 import sys
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
-from running import Running  # noqa: E402
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("multirank", "support")]
+import launch  # noqa: E402
+from privileged import in_mount_namespace, why_no_mount_namespace  # noqa: E402
 
 RANKS = COLLECTIVES = ""
 LIMIT = 300
@@ -36,13 +35,11 @@ def free_port():
 
 def environment(**more):
     """The environment without the variables of launchers and other tests."""
-    left = {name: value for name, value in os.environ.items()
-            if not name.startswith(("CHORALE_", "OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"))}
-    return {**left, "CHORALE_DEVICE": "soft0", "CHORALE_BOOTSTRAP": "tcp", "CHORALE_DEADLINE_MS": "120000", "CHORALE_TCP_SECRET": secrets.token_hex(16),
-            **more}
+    return {**launch.on_soft0("OMPI_", "PMIX_", "PMI_", "SLURM_", "TORCHELASTIC_"),
+            "CHORALE_BOOTSTRAP": "tcp", "CHORALE_DEADLINE_MS": "120000", "CHORALE_TCP_SECRET": secrets.token_hex(16), **more}
 
 
-class Job(Running):
+class Job(launch.Running):
     """The ranks of a job, which end with this object."""
 
     def __init__(self, size, *words, **more):
@@ -52,9 +49,7 @@ class Job(Running):
 
     def start(self, rank, **more):
         variables = {name: value for name, value in {**self.variables, "RANK": str(rank), "WORLD_SIZE": str(self.size), **more}.items() if value is not None}
-        self.ranks.append(subprocess.Popen(self.words, env=variables, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                           errors="replace", text=True))
-        return self.ranks[-1]
+        return self.begin(self.words, env=variables)
 
     def start_all(self):
         for rank in random.sample(range(self.size), self.size):
@@ -107,11 +102,10 @@ class Meeting(Case):
 
     def test_without_hosts_file(self):
         """As in small containers, where the resolver cannot resolve this host's name."""
-        hidden = ["unshare", "--mount", "sh", "-c", '[ ! -e /etc/hosts ] || mount --bind /dev/null /etc/hosts && exec "$@"', "sh"]
-        tried = subprocess.run([*hidden, "true"], capture_output=True, text=True, check=False)
-        if tried.returncode != 0:
-            self.skipTest("/etc/hosts cannot be hidden here: " + tried.stderr.strip())
-        with Job(3, *hidden, RANKS, MASTER_ADDR="localhost") as job:
+        hide = "{ [ ! -e /etc/hosts ] || mount --bind /dev/null /etc/hosts; }"
+        if why := why_no_mount_namespace(hide):
+            self.skipTest(why)
+        with Job(3, *in_mount_namespace(hide, [RANKS]), MASTER_ADDR="localhost") as job:
             self.all_right(job.start_all())
 
     def test_rank_0_last(self):

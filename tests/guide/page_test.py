@@ -7,17 +7,16 @@ page_test.py --from-nothing PAGE, which first installs it from this tree, as roo
 command must succeed and print what the page shows; page.py has the rules. If PAGE is a folder, its pages are tested, with the
 statements of all in one program. Exit status 77 (skipped), with the reason, if there is no Open MPI mpirun.
 """
-import os
 import pathlib
 import re
 import resource
-import signal
 import subprocess
 import sys
 import tempfile
 import time
 
 import installation
+import launch  # from the folder that `installation` adds to the path
 import page as pages
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
@@ -48,19 +47,8 @@ def as_program(all_pages):
 
 def run_script(script, environment, folder):
     """The output of a bash script; all its processes end with it."""
-    with subprocess.Popen(["bash", "-c", script], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                          stderr=subprocess.STDOUT, text=True, errors="replace", start_new_session=True) as process:
-        try:
-            return process.communicate(timeout=SECONDS)[0]
-        except subprocess.TimeoutExpired:
-            # On SIGTERM mpirun ends its ranks, which are not in its process group.
-            os.killpg(process.pid, signal.SIGTERM)
-            try:
-                output = process.communicate(timeout=10)[0]
-            except subprocess.TimeoutExpired:
-                os.killpg(process.pid, signal.SIGKILL)
-                output = process.communicate()[0]
-            return output + f"\n(not over after {SECONDS} s)"
+    status, output = launch.run(["bash", "-c", script], SECONDS, environment, folder)
+    return output + (f"\n(not over after {SECONDS} s)" if status == 124 else "")
 
 
 def replay(page, commands, environment, folder):

@@ -391,9 +391,7 @@ class Refused(Case):
 
 
 if __name__ == "__main__":
-    if launch.mpirun() is None:
-        print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
-        sys.exit(77)
+    launch.required()
     PROGRAM = sys.argv.pop(1)
     SEED = int(os.environ.get("CHORALE_TEST_SEED", "0"), 0) or random.SystemRandom().randrange(1, 1 << 30)
     print(f"CHORALE_TEST_SEED={SEED}", flush=True)

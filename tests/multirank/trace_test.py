@@ -41,8 +41,7 @@ def merge(*words):
 
 def run(mode, ranks, where, **variables):
     """(exit status, output, {rank: its calls}) of the program, under the launcher or with threads as ranks."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-    environment.update({"CHORALE_DEVICE": "soft0", "CHORALE_TRACE": str(where), "CHORALE_SAMPLING": "0", **variables})
+    environment = launch.on_soft0(**{"CHORALE_TRACE": str(where), "CHORALE_SAMPLING": "0", **variables})
     command = [TRACED, mode] if "-" in mode else [*LAUNCHER, "-n", str(ranks), TRACED, mode]
     status, output = launch.run(command, LIMIT, environment)
     made = collections.defaultdict(list)
@@ -212,8 +211,7 @@ class Traces(unittest.TestCase):
         self.assertEqual(sum("later records were dropped" in e["name"] for e in trace.events), 2)
 
     def test_two_jobs_with_one_file(self):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-        environment.update(CHORALE_DEVICE="soft0", CHORALE_TRACE=str(self.file), CHORALE_SAMPLING="0")
+        environment = launch.on_soft0(CHORALE_TRACE=str(self.file), CHORALE_SAMPLING="0")
         jobs = [subprocess.Popen([TRACED, "2-many"], env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
                 for _ in range(2)]
         said = "".join(job.communicate(timeout=LIMIT)[1] for job in jobs)

@@ -29,10 +29,7 @@ def as_program(code):
 
 
 def main():
-    launcher = launch.mpirun()
-    if launcher is None:
-        print("skipped: there is no Open MPI mpirun (tools/install-dependencies)")
-        sys.exit(77)
+    launcher = launch.required()
     command, folder = compile_command(sys.argv[1])
     library = pathlib.Path(sys.argv[2]).resolve()
     page = blocks((ROOT / "README.md").read_text(encoding="utf-8"))

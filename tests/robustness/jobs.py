@@ -14,11 +14,11 @@ import sys
 import tempfile
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("multirank", "support")]
 import launch  # noqa: E402
+from privileged import NOBODY, as_user, in_mount_namespace, why_no_mount_namespace, why_not_as  # noqa: E402
 
 LIMIT = 300
-NOBODY = 65534
 
 
 def numbers(output):
@@ -29,24 +29,12 @@ def numbers(output):
     return None
 
 
-def as_nobody(command):
-    """The command, run as the user nobody."""
-    return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "env", "HOME=/tmp", *command]
-
-
-def in_mount_namespace(script, command):
-    """The command, run after a shell script in a separate mount namespace."""
-    return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh", *command]
-
-
 class Case(unittest.TestCase):
     """Runs jobs and checks the output of rank 0."""
 
     def environment(self, **more):
         """The environment of a job on soft0, with a deadline within the time limit."""
-        variables = {name: value for name, value in os.environ.items()
-                     if not name.startswith(("CHORALE_", "OMPI_", "PMIX_"))}
-        return dict(variables, CHORALE_DEVICE="soft0", CHORALE_DEADLINE_MS="60000", TMPDIR="/tmp", **more)
+        return launch.on_soft0("OMPI_", "PMIX_", CHORALE_DEADLINE_MS="60000", TMPDIR="/tmp", **more)
 
     def job(self, ranks, *words):
         """The command of a job."""
@@ -62,29 +50,26 @@ class Case(unittest.TestCase):
 
     def run_together(self, *commands, **environment):
         """The same for jobs that run concurrently."""
-        jobs = [subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                                 text=True, env=self.environment(**environment)) for command in commands]
         found = []
-        for job in jobs:
-            output, _ = job.communicate(timeout=LIMIT)
-            self.assertEqual(job.returncode, 0, output)
-            found.append(numbers(output))
-            self.assertIsNotNone(found[-1], output)
+        with launch.Running(LIMIT) as jobs:
+            for command in commands:
+                jobs.begin(command, env=self.environment(**environment))
+            for status, output in jobs.ends():
+                self.assertEqual(status, 0, output)
+                found.append(numbers(output))
+                self.assertIsNotNone(found[-1], output)
         return found
 
+    def need(self, why_not):
+        """Skips the test if there is a reason."""
+        if why_not:
+            self.skipTest(why_not)
+
     def need_root(self):
-        """Skips the test unless this user can become another one."""
-        if os.geteuid() != 0 or shutil.which("setpriv") is None:
-            self.skipTest("needs root and setpriv to become the user nobody")
-        readable = subprocess.run(as_nobody(["test", "-x", RANKS]), check=False)
-        if readable.returncode != 0:
-            self.skipTest(f"the user nobody cannot read {RANKS}")
+        self.need(why_not_as(NOBODY, RANKS))
 
     def need_mount_namespaces(self):
-        """Skips the test if mount namespaces are not available."""
-        tried = subprocess.run(["unshare", "-m", "true"], capture_output=True, text=True, check=False)
-        if tried.returncode != 0:
-            self.skipTest("unshare -m is not permitted here: " + tried.stderr.strip())
+        self.need(why_no_mount_namespace())
 
 
 class Forks(Case):
@@ -184,7 +169,7 @@ class Edges(Case):
 
     def test_closed_processes(self):
         self.need_root()
-        said = self.run_edge(as_nobody(self.job(2, RANKS, "edge", "closed")))
+        said = self.run_edge(as_user(NOBODY, self.job(2, RANKS, "edge", "closed")))
         for rank in said:
             self.check_says(said, rank, "PR_GET_DUMPABLE", "PR_SET_DUMPABLE")
         with tempfile.TemporaryDirectory() as folder:
@@ -194,7 +179,7 @@ class Edges(Case):
             library = str(pathlib.Path(RANKS).resolve().parents[2] / "lib")
             words = ["env", f"LD_LIBRARY_PATH={library}"]
             # It suffices that one of the two ranks is protected.
-            said = self.run_edge(as_nobody([*self.job(1, *words, program, "edge", "calm"), ":", "-n", "1", *words, RANKS,
+            said = self.run_edge(as_user(NOBODY, [*self.job(1, *words, program, "edge", "calm"), ":", "-n", "1", *words, RANKS,
                                             "edge", "calm"]))
         for rank in said:
             self.check_says(said, rank, "rank 0 is protected from its own user", "file readable")
@@ -248,7 +233,7 @@ class Neighbours(Case):
     def test_two_users_and_one_name(self):
         self.need_root()
         name = f"jobs-{os.getpid()}"
-        one, two = self.run_together(self.job(3), as_nobody(self.job(3)), CHORALE_SOFT_FABRIC=name)
+        one, two = self.run_together(self.job(3), as_user(NOBODY, self.job(3)), CHORALE_SOFT_FABRIC=name)
         self.assertNotEqual(one["fabric"], two["fabric"])
         self.assertEqual([one["uid"], two["uid"]], ["0", str(NOBODY)])
 
@@ -256,7 +241,7 @@ class Neighbours(Case):
         self.need_root()
         for copy in "auto", "vm", "bounce":
             with self.subTest(copy=copy):
-                self.assertEqual(self.run_job(as_nobody(self.job(3)), CHORALE_SOFT_COPY=copy)["uid"], str(NOBODY))
+                self.assertEqual(self.run_job(as_user(NOBODY, self.job(3)), CHORALE_SOFT_COPY=copy)["uid"], str(NOBODY))
 
     def test_nothing_is_left(self):
         name = f"jobs-{os.getpid()}-left"
@@ -308,7 +293,7 @@ class Surroundings(Case):
         self.need_root()
         self.need_mount_namespaces()
         hide = "mount -t proc -o hidepid=2 proc /proc"
-        self.assertEqual(self.run_job(in_mount_namespace(hide, as_nobody(self.job(3))))["uid"], str(NOBODY))
+        self.assertEqual(self.run_job(in_mount_namespace(hide, as_user(NOBODY, self.job(3))))["uid"], str(NOBODY))
 
     def test_no_proc(self):
         self.need_mount_namespaces()
@@ -333,9 +318,7 @@ class Many(Case):
 
 
 if __name__ == "__main__":
-    if launch.mpirun() is None:
-        print("skipped: there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)")
-        sys.exit(77)
+    launch.required()
     RANKS = sys.argv.pop(1)
     UNDER_FILTER = sys.argv.pop(1)
     unittest.main(verbosity=2)

@@ -18,8 +18,10 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
-from users import OTHER, SELF, Attack, as_user, lacking, launch  # noqa: E402
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("security", "multirank", "support")]
+import launch  # noqa: E402
+from privileged import as_user, why_not_as  # noqa: E402
+from users import OTHER, SELF, Attack  # noqa: E402
 
 VICTIM, BENCH = sys.argv[1:3]
 TRACE = pathlib.Path(__file__).resolve().parent.parent.parent / "tools/trace/chorale-trace.py"
@@ -46,8 +48,7 @@ class Job:
     """The victim's program, stopped at the point where it waits for the test."""
 
     def __init__(self, mode, ranks=2, **variables):
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(("CHORALE_", "OMPI_", "PMIX_"))}
-        environment.update(CHORALE_DEVICE="soft0", CHORALE_SILENCE_MS="60000", TMPDIR="/tmp", **variables)
+        environment = launch.on_soft0("OMPI_", "PMIX_", **{"CHORALE_SILENCE_MS": "60000", "TMPDIR": "/tmp", **variables})
         self.process = subprocess.Popen(as_user(SELF, [*launch.mpirun(), "-n", str(ranks), VICTIM, mode]), stdin=subprocess.PIPE,
                                         stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace", env=environment)
         self.before = ""
@@ -328,8 +329,8 @@ class Starting(Case):
 
 
 if __name__ == "__main__":
-    WHY = "there is no Open MPI mpirun, the launcher of these tests (tools/install-dependencies)" if launch.mpirun() is None else lacking(VICTIM)
-    if WHY:
+    launch.required()
+    if WHY := why_not_as(SELF, VICTIM):
         print("skipped: " + WHY)
-        sys.exit(77)
+        sys.exit(launch.SKIPPED)
     unittest.main(argv=[sys.argv[0], *sys.argv[3:]], verbosity=2)

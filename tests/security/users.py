@@ -1,30 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two ordinary users who do not trust each other, for tests that run as root."""
 import os
-import pathlib
-import shutil
-import subprocess
-import sys
-
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "multirank"))
-import launch  # noqa: E402,F401
 
 SELF, OTHER = 65534, 65533
-
-
-def lacking(*programs):
-    """Why these tests cannot run here; None if they can."""
-    if os.geteuid() != 0 or shutil.which("setpriv") is None:
-        return "needs root and setpriv to become two other users"
-    for program in programs:
-        if subprocess.run(as_user(SELF, ["test", "-x", os.path.abspath(program)]), check=False).returncode != 0:
-            return f"user {SELF} cannot run {program}"
-    return None
-
-
-def as_user(uid, command):
-    """The command run as that user, with no supplementary groups."""
-    return ["setpriv", f"--reuid={uid}", f"--regid={uid}", "--clear-groups", "--inh-caps=-all", "env", "HOME=/tmp", *command]
 
 
 class Attack:

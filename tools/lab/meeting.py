@@ -12,8 +12,8 @@ import sys
 import time
 import unittest
 
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/support"))
-from running import Running  # noqa: E402
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/multirank"))
+from launch import Running  # noqa: E402
 
 RANKS = ""
 HOSTS = ("node1", "node2")
@@ -32,10 +32,9 @@ class Job(Running):
         """Starts a rank. `command`: a shell command instead of the sums."""
         words = [f"{name}={value}" for name, value in {**self.variables, "RANK": str(rank), **more}.items()]
         # Standard input, unlike arguments, is invisible to other users of that machine.
-        self.ranks.append(subprocess.Popen(["ssh", host, f"read -r words; eval exec env $words {shlex.quote(shlex.join(command or [RANKS, 'sums', str(len(HOSTS))]))}"], stdin=subprocess.PIPE,
-                                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True))
-        self.ranks[-1].stdin.write(shlex.join(words) + "\n")
-        self.ranks[-1].stdin.flush()
+        remote = self.begin(["ssh", host, f"read -r words; eval exec env $words {shlex.quote(shlex.join(command or [RANKS, 'sums', str(len(HOSTS))]))}"], stdin=subprocess.PIPE)
+        remote.stdin.write(shlex.join(words) + "\n")
+        remote.stdin.flush()
 
 
 class Meeting(unittest.TestCase):

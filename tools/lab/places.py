@@ -16,7 +16,7 @@ import tempfile
 import unittest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("multirank", "lab", "support")]
+sys.path[:0] = [str(ROOT / "tests" / folder) for folder in ("multirank", "lab")]
 sys.dont_write_bytecode = True
 
 import failures  # noqa: E402

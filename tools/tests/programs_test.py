@@ -9,9 +9,10 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path[:0] = [str(folder) for folder in pathlib.Path(__file__).resolve().parents[:2]]
+sys.path[:0] = [*map(str, pathlib.Path(__file__).resolve().parents[:2]), str(pathlib.Path(__file__).resolve().parents[2] / "tests/support")]
 import running  # noqa: E402
 from papers_figures import catalogue  # noqa: E402
+from privileged import in_mount_namespace, why_no_mount_namespace  # noqa: E402
 from running import QUICK, run  # noqa: E402
 
 INFO, BENCH, MPIRUN = sys.argv[1:4]
@@ -68,11 +69,6 @@ def limited(name, value):
     return ["prlimit", f"--{name}={value}"]
 
 
-def in_mount_namespace(script):
-    """The command prefix that runs a shell script first, in a separate mount namespace."""
-    return ["unshare", "-m", "sh", "-c", script + ' && exec "$@"', "sh"]
-
-
 class Check(running.InFolder):
     def setUp(self):
         super().setUp()
@@ -89,10 +85,10 @@ class Check(running.InFolder):
             self.assertEqual(one["remedy"] == "", one["verdict"] == "ok", one)
         return told["well"], {one["subject"]: one for one in told["checks"]}
 
-    def in_own_mounts(self, script):
-        if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
-            self.skipTest("needs root, and a kernel that lets it make a mount name space")
-        return self.check(*in_mount_namespace(script))
+    def in_own_mounts(self, script, **variables):
+        if why := why_no_mount_namespace():
+            self.skipTest(why)
+        return self.check(*in_mount_namespace(script, []), **variables)
 
     def test_all_is_well(self):
         well, found = self.check()
@@ -195,11 +191,9 @@ class Check(running.InFolder):
             self.assertIn(remedy, found["/dev/shm"]["remedy"])
 
     def test_no_proc(self):
-        if os.geteuid() != 0 or run("unshare", "-m", "true").returncode != 0:
-            self.skipTest("needs root, and a kernel that lets it make a mount name space")
         # The loader needs /proc to find libraries relative to the program.
         library = pathlib.Path(INFO).resolve().parent.parent / "lib"
-        well, found = self.check(*in_mount_namespace("mount -t tmpfs tmpfs /proc"), LD_LIBRARY_PATH=str(library))
+        well, found = self.in_own_mounts("mount -t tmpfs tmpfs /proc", LD_LIBRARY_PATH=str(library))
         self.assertFalse(well)
         self.assertEqual(found["/proc"]["remedy"], "`mount -t proc proc /proc`")
 

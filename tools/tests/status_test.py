@@ -14,12 +14,12 @@ import time
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent.parent / "tests" / "multirank"))
+sys.path[:0] = [str(pathlib.Path(__file__).resolve().parents[2] / "tests" / folder) for folder in ("multirank", "support")]
 import launch  # noqa: E402
+from privileged import NOBODY, as_user, why_not_as  # noqa: E402
 
 STATUS, RANKS = sys.argv[1:3]
 LIMIT = 300
-NOBODY = 65534
 MAGIC = 0x7375746174734843
 SLOT_BYTES, SLOTS = 2048, 511
 
@@ -49,8 +49,7 @@ class Job:
         words = [RANKS, str(self.folder), mode]
         if mode != "threads" and ranks > 1:
             words = [*launch.mpirun(), "--enable-recovery", "-n", str(ranks), *words]
-        variables = {name: value for name, value in os.environ.items() if not name.startswith("CHORALE_")}
-        variables.update(CHORALE_DEVICE="soft0", TMPDIR="/tmp", CHORALE_SOFT_FABRIC=f"status-{os.getpid()}-{random.randrange(1 << 30)}")
+        variables = launch.on_soft0(TMPDIR="/tmp", CHORALE_SOFT_FABRIC=f"status-{os.getpid()}-{random.randrange(1 << 30)}")
         self.process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
                                         env=variables)
         case.addCleanup(self.end)
@@ -243,17 +242,17 @@ class Nothing(unittest.TestCase):
         self.assertIn(f"there is no process {child.pid} here", done.stderr)
 
     def test_another_user(self):
-        if os.geteuid() != 0:
-            self.skipTest("needs root, to be another user")
-        sleeper = subprocess.Popen(["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "sleep", "600"])
+        if why := why_not_as(NOBODY):
+            self.skipTest(why)
+        sleeper = subprocess.Popen(as_user(NOBODY, ["sleep", "600"]))
         self.addCleanup(sleeper.wait)
         self.addCleanup(sleeper.kill)
-        until(lambda: os.stat(f"/proc/{sleeper.pid}").st_uid == NOBODY)
+        until(lambda: pathlib.Path(f"/proc/{sleeper.pid}/comm").read_text(encoding="utf-8") == "sleep\n")
         done = status(sleeper.pid)
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, rf"process {sleeper.pid} \(sleep\) belongs to user nobody, and this is run by root")
         # And the reverse.
-        done = status(os.getpid(), prefix=("setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"))
+        done = status(os.getpid(), prefix=as_user(NOBODY, []))
         if done.returncode in (126, 127):
             self.skipTest("nobody cannot run chorale-status here: a folder above the build is closed to others")
         self.assertEqual(done.returncode, 1)
