@@ -12,6 +12,7 @@ import re
 import sys
 
 from measuring import pages, process
+from plots import results
 
 
 def add_options(parser):
@@ -48,11 +49,6 @@ def groups_in(file):
     return [one.strip().replace(",", "").replace(" × ", "x") for one in head.split("|")[3:-1]]
 
 
-def size_text(size):
-    """A size as 8 B or 16 KiB."""
-    return f"{size // 1024} KiB" if size >= 1024 else f"{size} B"
-
-
 def winners(table, columns):
     """The lines of the Markdown table: the fastest algorithm, the first by name if several are equal."""
     fastest = {}
@@ -64,7 +60,7 @@ def winners(table, columns):
     for operation in operations:
         for size in sorted({bytes_ for name, bytes_, _ in fastest if name == operation}):
             cells = [fastest.get((operation, size, group)) for group in columns]
-            lines.append(pages.cells(operation, size_text(size) if size else "", *(f"`{cell}`" if cell else "" for cell in cells)))
+            lines.append(pages.cells(operation, results.size_text(size) if size else "", *(f"`{cell}`" if cell else "" for cell in cells)))
     return "\n".join(lines) + "\n"
 
 

@@ -53,7 +53,7 @@ def names(figure, rows):
 
 
 def digits(value):
-    """A number with three significant digits, without exponent."""
+    """A number with three significant digits and at most two decimals, without exponent."""
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
