@@ -4,7 +4,12 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <sched.h>
+#include <signal.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 namespace soft_test {
@@ -222,6 +227,51 @@ ibv_qp_state state_of(ibv_qp* qp) {
   ibv_qp_init_attr init{};
   expect(soft().query_qp(qp, &a, IBV_QP_STATE, &init) == 0, "query_qp");
   return a.qp_state;
+}
+
+child::child(const child_main& f) {
+  int ends[2];
+  expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  expect(pid >= 0, "fork");
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    close(ends[0]);
+    int status = 0;
+    try {
+      wire line(ends[1]);
+      f(line);
+    } catch (const std::exception& e) {
+      std::fprintf(stderr, "child %d: %s\n", static_cast<int>(getpid()), e.what());
+      status = 1;
+    }
+    std::fflush(nullptr);
+    // Sanitizers report leaks and races in their exit handlers.
+    std::exit(status);
+  }
+  close(ends[1]);
+  started(pid, ends[0]);
+}
+
+std::string run_pair(const child_main& left, const child_main& right, int deadline_s) {
+  // Connects the wires of the two children through the parent, which only waits.
+  int ends[2];
+  expect(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) == 0, "socketpair");
+  const auto on = [&](const child_main& f, int fd, int other) {
+    return [&f, fd, other](wire&) {
+      close(other);
+      wire line(fd);
+      f(line);
+    };
+  };
+  child a(on(left, ends[0], ends[1]));
+  child b(on(right, ends[1], ends[0]));
+  close(ends[0]);
+  close(ends[1]);
+  const std::string first = a.join(deadline_s);
+  const std::string second = b.join(deadline_s);
+  return first.empty() ? (second.empty() ? "" : "right: " + second) : "left: " + first + "; right: " + second;
 }
 
 }  // namespace soft_test

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Helpers for the software device's tests: processes with a deadline, a wire between them, verbs objects.
+// Helpers for the software device's tests: child processes, verbs objects.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 #include <functional>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include <chorale/verbs/driver.hpp>
+
+#include "../support/other_process.hpp"
 
 namespace soft_test {
 
@@ -18,36 +19,12 @@ inline const chorale::verbs::driver& soft() {
   return *chorale::verbs::soft();
 }
 
+using support::wire;
+
 /// Throws if the condition is false, for child processes: Catch2's assertions belong to the parent.
-void expect(bool good, const std::string& what);
-
-/// A socket to another test process.
-class wire {
- public:
-  explicit wire(int fd) : fd_(fd) {}
-  template <class T>
-  void send(const T& value) {
-    send_bytes(&value, sizeof value);
-  }
-  template <class T>
-  T receive() {
-    T value;
-    receive_bytes(&value, sizeof value);
-    return value;
-  }
-  /// True if `receive` would not wait.
-  bool readable() const;
-  /// A barrier of both sides.
-  void meet() {
-    send(char{1});
-    receive<char>();
-  }
-
- private:
-  void send_bytes(const void* data, std::size_t bytes);
-  void receive_bytes(void* data, std::size_t bytes);
-  int fd_;
-};
+inline void expect(bool good, const std::string& what) {
+  support::expect_of_system(good, what);
+}
 
 using child_main = std::function<void(wire&)>;
 
@@ -55,20 +32,10 @@ using child_main = std::function<void(wire&)>;
 /// deadline).
 std::string run_pair(const child_main& left, const child_main& right, int deadline_s = 60);
 
-/// A forked child that runs `f(wire)`; `pid` to kill, `join` for its report.
-class child {
+/// A forked child that runs `f(wire)`.
+class child : public support::child_process {
  public:
   explicit child(const child_main& f);
-  ~child();
-  wire& line() { return wire_; }
-  int pid() const { return pid_; }
-  void kill();
-  std::string join(int deadline_s = 60);
-
- private:
-  int pid_ = -1;
-  int fd_ = -1;
-  wire wire_{-1};
 };
 
 /// A device with the objects that most tests need. Closes all in order.
