@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Blocks that travel together between places, where the ranks do not agree on their sizes.
 #include <cstddef>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -35,7 +34,6 @@ constexpr std::size_t others = 20;
 /// A gatherv or scatterv among ranks 0 to 6, in places 0 1 2, 3 4 5 and 6, in which one rank and the root
 /// may disagree. @returns the error; empty if there was none.
 std::string outcome(operation what, sizes_of odd, int root) {
-  fake::world all{{.ranks = 7, .places = fake::sharing::neighbours}};
   const call_id now{1, 42, what};
   const auto program = [&](transport& net) -> task<> {
     std::vector<chorale::extent> layout;
@@ -53,16 +51,7 @@ std::string outcome(operation what, sizes_of odd, int root) {
     else
       co_await chorale::scatter::by_place::run(net, now, {every.buffer(), every.layout()}, mine, root);
   };
-  std::vector<std::unique_ptr<transport>> nets;
-  std::vector<task<>> programs;
-  for (int r = 0; r < 7; ++r) nets.push_back(std::make_unique<transport>(all, r));
-  for (auto& net : nets) programs.push_back(program(*net));
-  try {
-    all.run(std::move(programs));
-  } catch (const fake::broken& e) {
-    return e.what();
-  }
-  return {};
+  return fake::outcome({.ranks = 7, .places = fake::sharing::neighbours}, program);
 }
 
 }  // namespace

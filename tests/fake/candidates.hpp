@@ -8,7 +8,6 @@
 #include <cstdint>
 #include <functional>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -144,10 +143,7 @@ std::vector<candidate<Net>> candidates() {
 template <class Net>
 void run_calls(const candidate<Net>& one, const conditions& c, const std::vector<std::size_t>& counts,
                int calls) {
-  world all{c};
   barriers came(static_cast<std::size_t>(c.ranks));
-  std::vector<std::unique_ptr<Net>> nets;
-  std::vector<chorale::task<>> programs;
   const auto program = [&](Net& net) -> chorale::task<> {
     for (int i = 0; i < calls; ++i) {
       const auto number = static_cast<std::uint64_t>(i) + 1;
@@ -162,11 +158,9 @@ void run_calls(const candidate<Net>& one, const conditions& c, const std::vector
       co_await one.check(net, call, came);
     }
   };
-  for (int r = 0; r < c.ranks; ++r) nets.push_back(std::make_unique<Net>(all, r));
-  for (auto& net : nets) programs.push_back(program(*net));
   INFO(one.name << ": " << c.describe());
   try {
-    all.run(std::move(programs));
+    fake::run_ranks<Net>(c, program);
     SUCCEED();
   } catch (const std::exception& e) {
     FAIL(e.what());

@@ -3,10 +3,8 @@
 #include <coroutine>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -28,18 +26,8 @@ constexpr call_id now{1, 42, chorale::operation::barrier};
 /// Runs `body(net)` on all ranks. @returns the error; empty if there was none.
 template <class Body>
 std::string outcome(int ranks, std::uint64_t seed, Body body, std::size_t blocks = 2) {
-  fake::world all{
-      {.ranks = ranks, .seed = seed, .who = static_cast<fake::order>(seed % 4), .blocks = blocks}};
-  std::vector<std::unique_ptr<transport>> nets;
-  std::vector<task<>> programs;
-  for (int r = 0; r < ranks; ++r) nets.push_back(std::make_unique<transport>(all, r));
-  for (auto& net : nets) programs.push_back(body(*net));
-  try {
-    all.run(std::move(programs));
-  } catch (const fake::broken& e) {
-    return e.what();
-  }
-  return {};
+  return fake::outcome(
+      {.ranks = ranks, .seed = seed, .who = static_cast<fake::order>(seed % 4), .blocks = blocks}, body);
 }
 /// Checks that the error contains `words` in each of 20 schedules.
 template <class Body>

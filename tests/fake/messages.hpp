@@ -2,7 +2,7 @@
 // A transport with messages of any length and a mailbox.
 #pragma once
 
-#include "transport.hpp"
+#include "mailbox.hpp"
 #include "waiting.hpp"
 
 namespace fake {
@@ -16,21 +16,10 @@ struct posting {
 };
 
 /// Models `mailbox_transport` and `message_transport`; it has no one-sided operations.
-class messages {
+class messages : public mailbox {
  public:
-  messages(world& in, int rank) : in_(in), all_(in, rank) {}
+  messages(world& in, int rank) : mailbox(in, rank), in_(in) {}
 
-  [[nodiscard]] int rank() const noexcept { return all_.rank(); }
-  [[nodiscard]] int size() const noexcept { return all_.size(); }
-  [[nodiscard]] std::size_t block_bytes() const noexcept { return all_.block_bytes(); }
-  [[nodiscard]] std::size_t blocks() const noexcept { return all_.blocks(); }
-  [[nodiscard]] chorale::frame_arena& frames() noexcept { return all_.frames(); }
-  template <class S>
-  [[nodiscard]] S& state() {
-    return all_.state<S>();
-  }
-  [[nodiscard]] auto signal(int to, chorale::call_id now) { return all_.signal(to, now); }
-  [[nodiscard]] auto signalled(int from, chorale::call_id now) { return all_.signalled(from, now); }
   [[nodiscard]] auto send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
     return does("a free block", to, now, [&lane = in_.between(rank(), to), now, bytes] {
       lane.advance();
@@ -41,7 +30,7 @@ class messages {
   }
   [[nodiscard]] auto receive(int from, chorale::call_id now) {
     in_.between(from, rank()).advance();
-    return all_.receive(from, now);
+    return mailbox::receive(from, now);
   }
 
   [[nodiscard]] posting post_send(int to, chorale::call_id now, std::span<const std::byte> bytes) {
@@ -66,8 +55,6 @@ class messages {
   }
 
   static constexpr const char* name = "fake messages";
-  [[nodiscard]] bool oversubscribed() const noexcept { return all_.oversubscribed(); }
-  [[nodiscard]] const chorale::config& settings() const noexcept { return all_.settings(); }
 
  private:
   template <class Attempt>
@@ -76,7 +63,6 @@ class messages {
   }
 
   world& in_;
-  transport all_;
 };
 
 }  // namespace fake

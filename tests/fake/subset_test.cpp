@@ -3,11 +3,9 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -50,17 +48,7 @@ constexpr call_id now{1, 42, chorale::operation::barrier};
 template <class Body>
 std::string outcome(Body body, const fake::conditions& here = {
                                    .ranks = 7, .maps_within_place = true, .places = fake::sharing::in_turn}) {
-  fake::world all{here};
-  std::vector<std::unique_ptr<transport>> nets;
-  std::vector<task<>> programs;
-  for (int r = 0; r < here.ranks; ++r) nets.push_back(std::make_unique<transport>(all, r));
-  for (auto& net : nets) programs.push_back(body(*net));
-  try {
-    all.run(std::move(programs));
-  } catch (const fake::broken& e) {
-    return e.what();
-  }
-  return {};
+  return fake::outcome(here, body);
 }
 
 std::vector<int> members(const chorale::subset<transport>& some) {

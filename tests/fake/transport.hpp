@@ -317,6 +317,17 @@ class transport {
   std::map<std::type_index, std::shared_ptr<void>> states_;
 };
 
+/// The error of such a run over this transport; empty if there was none.
+template <class Program>
+std::string outcome(const conditions& c, const Program& program) {
+  try {
+    fake::run_ranks<transport>(c, program);
+  } catch (const broken& e) {
+    return e.what();
+  }
+  return {};
+}
+
 }  // namespace fake
 
 static_assert(chorale::reading_transport<fake::transport>);

@@ -6,10 +6,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <random>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <chorale/core/call.hpp>
@@ -133,5 +135,16 @@ class world {
   std::string complaints_;
   int last_ = 0;
 };
+
+/// Runs `program(net)` on each rank of a world, over a transport `Net` of it. @throws as `world::run`
+template <class Net, class Program>
+void run_ranks(const conditions& c, const Program& program) {
+  world all{c};
+  std::vector<std::unique_ptr<Net>> nets;
+  std::vector<chorale::task<>> programs;
+  for (int r = 0; r < c.ranks; ++r) nets.push_back(std::make_unique<Net>(all, r));
+  for (auto& net : nets) programs.push_back(program(*net));
+  all.run(std::move(programs));
+}
 
 }  // namespace fake
