@@ -76,36 +76,27 @@ struct part {
 
 TEMPLATE_TEST_CASE("exchange brings each message to its place", "[exchange]", EXCHANGE_COMMUNICATORS,
                    chorale::communicator<transport::rc_send_receive>) {
-  for (const int size : {1, 2, 3, 5, 7}) {
-    if (inprocess::too_large(size)) continue;
-    for (const std::size_t straight : {std::size_t{1}, std::size_t{1000}, std::size_t{65536}}) {
-      auto c = inprocess::settings();
-      c.zero_copy_bytes = straight;
-      c.send_receive_eager_bytes = std::max(straight, std::size_t{64});
-      if (straight == 1000) c.blocks = 2;
-      run_ranks<TestType>(size, c, [](auto& comm) {
-        std::mt19937 random(static_cast<unsigned>(seed()));
-        for (int call = 0; call < 8; ++call) {
-          part mine{random_messages(comm.size(), random), comm.rank()};
-          if (call % 2 == 0)
-            comm.exchange(mine.sends, mine.takes);
-          else
-            comm.iexchange(mine.sends, mine.takes).wait();
-          mine.check();
-        }
-        // Two at once, awaited in reverse order, followed by another call.
-        part first{random_messages(comm.size(), random), comm.rank()};
-        part second{random_messages(comm.size(), random), comm.rank()};
-        auto a = comm.iexchange(first.sends, first.takes);
-        auto b = comm.iexchange(second.sends, second.takes);
-        b.wait();
-        a.wait();
-        first.check();
-        second.check();
-        if (comm.allreduce(1, chorale::sum) != comm.size()) throw wrong("allreduce behind exchanges");
-      });
+  inprocess::run_exchanges<TestType>([](auto& comm) {
+    std::mt19937 random(static_cast<unsigned>(seed()));
+    for (int call = 0; call < 8; ++call) {
+      part mine{random_messages(comm.size(), random), comm.rank()};
+      if (call % 2 == 0)
+        comm.exchange(mine.sends, mine.takes);
+      else
+        comm.iexchange(mine.sends, mine.takes).wait();
+      mine.check();
     }
-  }
+    // Two at once, awaited in reverse order, followed by another call.
+    part first{random_messages(comm.size(), random), comm.rank()};
+    part second{random_messages(comm.size(), random), comm.rank()};
+    auto a = comm.iexchange(first.sends, first.takes);
+    auto b = comm.iexchange(second.sends, second.takes);
+    b.wait();
+    a.wait();
+    first.check();
+    second.check();
+    if (comm.allreduce(1, chorale::sum) != comm.size()) throw wrong("allreduce behind exchanges");
+  });
 }
 
 TEMPLATE_TEST_CASE("a rank may have more messages than its neighbours, each of which has one each way",

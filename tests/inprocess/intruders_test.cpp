@@ -36,10 +36,11 @@ std::vector<std::byte> packet(std::uint32_t number, reliable::packet_type type, 
 }
 
 /// Runs `intrude(victim, rank, region)` on a thread during collectives of all ranks, whose results must be
-/// correct: `victim` is rank 0, which exposes `window` as `region` meanwhile, and `rank` is the last one.
-/// Returns the number of datagrams that rank 0 refused.
+/// correct: `victim` is rank 0, which exposes memory as `region` meanwhile, and `rank` is the last one. That
+/// memory must not change. Returns the number of datagrams that rank 0 refused.
 template <class Intrude>
-std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
+std::uint64_t under_attack(Intrude&& intrude) {
+  std::vector<std::byte> window(4096, std::byte{5});
   constexpr int size = 3;
   std::atomic<ud_rdma*> victim{nullptr};
   std::atomic<std::uint64_t> refused{0};
@@ -72,6 +73,7 @@ std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
     }
     comm.barrier();
   });
+  for (const auto b : window) REQUIRE(b == std::byte{5});
   return refused;
 }
 
@@ -79,9 +81,8 @@ std::uint64_t under_attack(std::span<std::byte> window, Intrude&& intrude) {
 
 TEST_CASE("noise with the group's queue key is refused and counted", "[intruders]") {
   if (left_out_in_virtual_time("a thread that is no rank attacks")) return;
-  std::vector<std::byte> window(4096, std::byte{5});
   constexpr std::uint64_t datagrams = 500;
-  const auto refused = under_attack(window, [](endpoint& victim, endpoint& rank, const region&) {
+  const auto refused = under_attack([](endpoint& victim, endpoint& rank, const region&) {
     intruder i{rank};
     i.meet(victim);
     std::mt19937_64 chance{seed()};
@@ -94,13 +95,11 @@ TEST_CASE("noise with the group's queue key is refused and counted", "[intruders
   });
   CHECK(refused > 0);
   CHECK(refused <= datagrams);
-  for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
 TEST_CASE("a wrong queue key reaches nobody", "[intruders]") {
   if (left_out_in_virtual_time("a thread that is no rank attacks")) return;
-  std::vector<std::byte> window(4096, std::byte{5});
-  const auto refused = under_attack(window, [](endpoint& victim, endpoint& rank, const region& r) {
+  const auto refused = under_attack([](endpoint& victim, endpoint& rank, const region& r) {
     intruder i{rank, 1};
     i.meet(victim);
     const std::vector<std::byte> ones(100, std::byte{1});
@@ -111,13 +110,11 @@ TEST_CASE("a wrong queue key reaches nobody", "[intruders]") {
     i.drain();
   });
   CHECK(refused == 0);
-  for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
 TEST_CASE("a wrong secret is refused, whatever else is right", "[intruders]") {
   if (left_out_in_virtual_time("a thread that is no rank attacks")) return;
-  std::vector<std::byte> window(4096, std::byte{5});
-  const auto refused = under_attack(window, [](endpoint& victim, endpoint& rank, const region& r) {
+  const auto refused = under_attack([](endpoint& victim, endpoint& rank, const region& r) {
     intruder i{rank};
     i.meet(victim);
     const std::vector<std::byte> ones(100, std::byte{1});
@@ -131,13 +128,11 @@ TEST_CASE("a wrong secret is refused, whatever else is right", "[intruders]") {
     for (std::uint32_t n = 0; n < 64; ++n) put(n, rank.members().numbers().multicast_secret);
   });
   CHECK(refused > 0);
-  for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
 TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[intruders]") {
   if (left_out_in_virtual_time("a thread that is no rank attacks")) return;
-  std::vector<std::byte> window(4096, std::byte{5});
-  const auto refused = under_attack(window, [](endpoint& victim, endpoint& rank, const region& r) {
+  const auto refused = under_attack([](endpoint& victim, endpoint& rank, const region& r) {
     intruder i{rank};
     i.meet(victim);
     const auto secret = secret_of(rank);
@@ -178,7 +173,6 @@ TEST_CASE("replayed, truncated and inconsistent datagrams change nothing", "[int
     }
   });
   CHECK(refused > 0);
-  for (const auto b : window) REQUIRE(b == std::byte{5});
 }
 
 TEST_CASE("no number of a group reveals another", "[intruders]") {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Communicators made while other calls are in progress: isplit, iduplicate and isubgroup.
-#include <algorithm>
 #include <numeric>
 #include <optional>
 #include <random>
@@ -12,6 +11,7 @@
 #include <chorale/transport/ud.hpp>
 #include <chorale/transport/ud_rdma.hpp>
 
+#include "parts.hpp"
 #include "ranks.hpp"
 
 using namespace inprocess;
@@ -22,18 +22,6 @@ namespace transport = chorale::transport;
 #define ISPLIT_TRANSPORTS transport::rc, transport::ud, transport::ud_rdma, transport::hybrid<2>
 
 namespace {
-
-/// The members of the part of rank `me`, in order, computed without the library.
-std::vector<int> members_of(const std::vector<int>& colors, const std::vector<int>& keys, int me) {
-  std::vector<std::pair<int, int>> sorted;
-  const auto at = [](int r) { return static_cast<std::size_t>(r); };
-  for (int r = 0; r < static_cast<int>(colors.size()); ++r)
-    if (colors[at(r)] >= 0 && colors[at(r)] == colors[at(me)]) sorted.emplace_back(keys[at(r)], r);
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<int> members;
-  for (const auto& [key, r] : sorted) members.push_back(r);
-  return members;
-}
 
 /// Checks that `part` has these ranks of the parent, and that it works.
 template <class Comm>
@@ -60,18 +48,12 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
       const int me = comm.rank();
       std::mt19937_64 plan{seed()};
       for (int trial = 0; trial < 2; ++trial) {
-        std::vector<int> colors;
-        std::vector<int> keys;
-        for (int r = 0; r < size; ++r) {
-          const int color = static_cast<int>(plan() % 4) - 1;
-          colors.push_back(color < 0 ? chorale::undefined_color : color);
-          keys.push_back(static_cast<int>(plan() % 5) - 2);
-        }
+        const coloured drawn{size, plan};
         const auto here = static_cast<std::size_t>(me);
         std::vector<long> before(40'000, me);
         std::vector<long> after(3, me);
         auto first = comm.iallreduce(chorale::in_place, before, chorale::sum);
-        auto part = comm.isplit(colors[here], chorale::key{keys[here]});
+        auto part = comm.isplit(drawn.colors[here], chorale::key{drawn.keys[here]});
         auto twin = comm.iduplicate();
         auto last = comm.iallreduce(chorale::in_place, after, chorale::sum);
         // In a different order on odd ranks.
@@ -92,7 +74,7 @@ TEMPLATE_TEST_CASE("isplit makes what split makes, beside other calls", "[isplit
         const long sum = static_cast<long>(size) * (size - 1) / 2;
         expect(before == std::vector<long>(before.size(), sum) && after == std::vector<long>(3, sum),
                "a call beside it is wrong");
-        check_part(std::move(own), members_of(colors, keys, me), me);
+        check_part(std::move(own), drawn.members(me), me);
         std::vector<int> all(static_cast<std::size_t>(size));
         std::iota(all.begin(), all.end(), 0);
         check_part(std::move(whole), all, me);

@@ -2,9 +2,12 @@
 // Random messages among the ranks of a group, as `exchange` takes them.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <random>
 #include <vector>
+
+#include "ranks.hpp"
 
 namespace inprocess {
 
@@ -25,6 +28,21 @@ inline std::vector<message> random_messages(int ranks, std::mt19937& random) {
     if (random() % 4 == 0) m.count = random() % 50'000;
   }
   return plan;
+}
+
+/// Runs `body(comm)` on groups of several sizes, whose messages take different ways.
+template <class Comm>
+void run_exchanges(const support::action<Comm>& body) {
+  for (const int size : {1, 2, 3, 5, 7}) {
+    if (inprocess::too_large(size)) continue;
+    for (const std::size_t straight : {std::size_t{1}, std::size_t{1000}, std::size_t{65536}}) {
+      auto c = inprocess::settings();
+      c.zero_copy_bytes = straight;
+      c.send_receive_eager_bytes = std::max(straight, std::size_t{64});
+      if (straight == 1000) c.blocks = 2;
+      inprocess::run_ranks<Comm>(size, c, body);
+    }
+  }
 }
 
 }  // namespace inprocess

@@ -11,6 +11,7 @@
 #include <chorale/transport/ud.hpp>
 
 #include "../support/collectives/checks.hpp"
+#include "parts.hpp"
 #include "policies.hpp"
 #include "ranks.hpp"
 
@@ -41,19 +42,6 @@ void check_part(std::optional<Comm> part, const std::vector<int>& members, int m
   part->barrier();
 }
 
-/// The members of the part of `me`, computed without the library.
-std::vector<int> expected_members(const std::vector<int>& colors, const std::vector<int>& keys, int me) {
-  std::vector<std::pair<int, int>> sorted;
-  for (int r = 0; r < static_cast<int>(colors.size()); ++r) {
-    const auto i = static_cast<std::size_t>(r);
-    if (colors[i] == colors[static_cast<std::size_t>(me)] && colors[i] >= 0) sorted.emplace_back(keys[i], r);
-  }
-  std::sort(sorted.begin(), sorted.end());
-  std::vector<int> members;
-  for (const auto& [key, r] : sorted) members.push_back(r);
-  return members;
-}
-
 }  // namespace
 
 TEMPLATE_TEST_CASE("split makes the groups that colours and keys say", "[split]", standard<rc>,
@@ -62,16 +50,10 @@ TEMPLATE_TEST_CASE("split makes the groups that colours and keys say", "[split]"
     run_ranks<TestType>(size, settings(), [&](auto& comm) {
       std::mt19937_64 plan{seed()};
       for (int trial = 0; trial < 4; ++trial) {
-        std::vector<int> colors;
-        std::vector<int> keys;
-        for (int r = 0; r < size; ++r) {
-          const int color = static_cast<int>(plan() % 4) - 1;
-          colors.push_back(color < 0 ? chorale::undefined_color : color);
-          keys.push_back(static_cast<int>(plan() % 5) - 2);
-        }
+        const coloured drawn{size, plan};
         const auto me = static_cast<std::size_t>(comm.rank());
-        check_part(comm.split(colors[me], chorale::key{keys[me]}),
-                   expected_members(colors, keys, comm.rank()), comm.rank());
+        check_part(comm.split(drawn.colors[me], chorale::key{drawn.keys[me]}), drawn.members(comm.rank()),
+                   comm.rank());
         comm.barrier();
       }
       std::vector<int> all(static_cast<std::size_t>(size));
@@ -271,8 +253,7 @@ TEMPLATE_TEST_CASE("ranks know which of them share a host, or believe it", "[spl
       check(comm, of);
       auto near = comm.split_by_host();
       check(near, std::vector<int>(of.size(), 0));
-      check_part(std::optional{std::move(near)},
-                 expected_members(of, std::vector<int>(of.size()), comm.rank()), comm.rank());
+      check_part(std::optional{std::move(near)}, coloured{of}.members(comm.rank()), comm.rank());
       // Places are those of the job, even if the communicator numbers its ranks differently.
       auto turned = comm.split(0, chorale::key{-comm.rank()});
       std::vector<int> numbers;

@@ -242,21 +242,12 @@ void uneven_blocks(Comm& comm, std::size_t extra, std::size_t gap, int top, std:
 
 TEMPLATE_TEST_CASE("exchange packs and unpacks messages with strides", "[strides]", STRIDES_COMMUNICATORS,
                    chorale::communicator<transport::rc_send_receive>) {
-  for (const int size : {1, 2, 3, 5, 7}) {
-    if (inprocess::too_large(size)) continue;
-    for (const std::size_t straight : {std::size_t{1}, std::size_t{1000}, std::size_t{65536}}) {
-      auto c = inprocess::settings();
-      c.zero_copy_bytes = straight;
-      c.send_receive_eager_bytes = std::max(straight, std::size_t{64});
-      if (straight == 1000) c.blocks = 2;
-      run_ranks<TestType>(size, c, [](auto& comm) {
-        std::mt19937 random(static_cast<unsigned>(seed()));
-        exchange_at_random<std::int32_t>(comm, random);
-        exchange_at_random<std::uint8_t>(comm, random);
-        exchange_at_random<std::complex<double>>(comm, random);
-      });
-    }
-  }
+  inprocess::run_exchanges<TestType>([](auto& comm) {
+    std::mt19937 random(static_cast<unsigned>(seed()));
+    exchange_at_random<std::int32_t>(comm, random);
+    exchange_at_random<std::uint8_t>(comm, random);
+    exchange_at_random<std::complex<double>>(comm, random);
+  });
 }
 
 TEMPLATE_TEST_CASE("collectives take operands with strides, whatever they are", "[strides]",

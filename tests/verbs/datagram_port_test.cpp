@@ -23,12 +23,20 @@ using namespace chorale::verbs;
 using chorale::transport::datagram_port;
 using test::error_of;
 
-TEST_CASE("a datagram port whose queue pair has failed reports it at each poll", "[fake]") {
+namespace {
+
+/// The port of the only device of a machine.
+chorale::transport::device_port port_of_fake_device() {
   fake::real() = {.devices = {fake::infiniband("ib0")}};
+  const driver* const drivers[]{&fake::real_driver()};
+  return {std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+}
+
+}  // namespace
+
+TEST_CASE("a datagram port whose queue pair has failed reports it at each poll", "[fake]") {
   {
-    const driver* const drivers[]{&fake::real_driver()};
-    chorale::transport::device_port at{
-        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    auto at = port_of_fake_device();
     at.add_peer({});
     datagram_port port{at, 1, {}};
     port.open(1);
@@ -59,11 +67,8 @@ TEST_CASE("a datagram port whose queue pair has failed reports it at each poll",
 
 TEST_CASE("a handler of datagrams may poll: each datagram is handled once, and its buffer posted again",
           "[fake]") {
-  fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
-    const driver* const drivers[]{&fake::real_driver()};
-    chorale::transport::device_port at{
-        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    auto at = port_of_fake_device();
     datagram_port port{at, 1, {}};
     port.open(1);
     fake::real().completion = {};
@@ -85,11 +90,8 @@ TEST_CASE("a handler of datagrams may poll: each datagram is handled once, and i
 }
 
 TEST_CASE("a port that only sends polls before half of the send queue is in use", "[fake]") {
-  fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
-    const driver* const drivers[]{&fake::real_driver()};
-    chorale::transport::device_port at{
-        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    auto at = port_of_fake_device();
     at.add_peer({});
     constexpr int sends = 16;
     datagram_port port{at, 1, {.sends = sends}};
@@ -147,11 +149,8 @@ grh ip_header_from(const ibv_gid& gid, int version = 0x45) {
 }  // namespace
 
 TEST_CASE("a datagram's sender is the rank with the queue pair and address of the completion", "[fake]") {
-  fake::real() = {.devices = {fake::infiniband("ib0")}};
   {
-    const driver* const drivers[]{&fake::real_driver()};
-    chorale::transport::device_port at{
-        std::make_shared<chorale::transport::opened_device>(list_devices(drivers).at(0)), local_port{}};
+    auto at = port_of_fake_device();
     datagram_port port{at, 2, {}};
     const ibv_gid v6 = gid_of({0xfe, 0x80, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8});
     const ibv_gid v4 = gid_of({0xff, 0xff, 10, 0, 0, 7});
