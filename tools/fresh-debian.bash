@@ -3,6 +3,9 @@
 # Sourced by scripts that try this tree in a fresh Debian: creates one, mounts what programs need in it, and copies the tree. All of
 # that is removed when the script ends.
 
+# shellcheck source=tools/steps.bash
+. tools/steps.bash
+
 made=()
 mounted=()
 clean() {
@@ -59,4 +62,33 @@ mount_in() {
 copy_tree() {
   mkdir "$1"
   git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$1"
+}
+
+# enter_debian: makes a Debian from `mirror` unless `debian` names one, mounts what programs need in it, and copies the tree into the folder `tree` of it.
+enter_debian() {
+  if [[ -z $debian ]]; then
+    step "debootstrap (a minute): $output/debootstrap.log"
+    make_debian "$mirror" "$output/debootstrap.log"
+  fi
+  debian=$(cd "$debian" && pwd)
+  mount_in "$debian"
+  tree=$(mktemp --directory "$debian/var/tmp/chorale.XXXXXX")
+  made+=("$tree")
+  chmod 755 "$tree"  # some tests run programs as other users
+  copy_tree "$tree/chorale"
+}
+
+# inside NAME COMMAND...: runs it in the tree in that Debian, with an environment of only `environment`; if it fails, prints the end of its output and sets
+# `status` to 1.
+status=0 environment=()
+inside() {
+  local log=$output/$1.log
+  step "${*:2}: $log"
+  if ! env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 ${environment[@]+"${environment[@]}"} chroot "$debian" env --chdir="${tree#"$debian"}/chorale" "${@:2}" \
+    >"$log" 2>&1 </dev/null; then
+    tail -n 40 "$log"
+    echo "failed: ${*:2}"
+    status=1
+    return 1
+  fi
 }
