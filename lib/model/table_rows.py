@@ -5,18 +5,18 @@ import json
 import pathlib
 import sys
 
-HEAD = """// Made from {name} by table_rows.py.
+SOURCE = """// Made {how}.
 #include "model/built_in.hpp"
 
 namespace chorale::model {{
 
-std::string_view simulated_rows() noexcept {{
+std::string_view {function}() noexcept {{
   return R"(
-"""
-TAIL = """)";
-}
+{rows}
+)";
+}}
 
-}  // namespace chorale::model
+}}  // namespace chorale::model
 """
 
 
@@ -27,11 +27,16 @@ def line(row):
     return " ".join(str(word) for word in (row["operation"], row["transport"], group, int(row["crowded"]), row["bytes"], *times))
 
 
+def source(how, function, rows):
+    """The C++ source of a function that returns these rows; `how` it was made."""
+    return SOURCE.format(how=how, function=function, rows="\n".join(map(line, rows)))
+
+
 def main():
     """Writes the file."""
     output, table = map(pathlib.Path, sys.argv[1:])
     rows = json.loads(table.read_text(encoding="utf-8"))["tuning"]
-    output.write_text(HEAD.format(name=table.name) + "".join(line(row) + "\n" for row in rows) + TAIL, encoding="utf-8")
+    output.write_text(source(f"from {table.name} by table_rows.py", "simulated_rows", rows), encoding="utf-8")
 
 
 if __name__ == "__main__":
