@@ -13,7 +13,7 @@ import subprocess
 import sys
 
 from rooms import ROOMS, TOP, room_of
-from tree import included, library, run
+from tree import included, library, reachable, run
 
 PICTURE = pathlib.Path("docs/architecture.svg")
 PAGE = pathlib.Path("docs/architecture.md")
@@ -35,14 +35,7 @@ def includes_of_rooms(root):
 
 def beyond(graph, start):
     """The rooms that can be reached from a room by one or more arrows."""
-    seen = set()
-    left = list(graph.get(start, ()))
-    while left:
-        room = left.pop()
-        if room not in seen:
-            seen.add(room)
-            left.extend(graph.get(room, ()))
-    return seen
+    return reachable(graph.get(start, ()), lambda room: graph.get(room, ()))
 
 
 def circles(graph):

@@ -63,13 +63,18 @@ def included(root, file):
     return [target for target in targets if target is not None]
 
 
+def reachable(starts, targets):
+    """All that can be reached from `starts`, which are part of it, by `targets(one)`."""
+    seen = set()
+    left = list(starts)
+    while left:
+        one = left.pop()
+        if one not in seen:
+            seen.add(one)
+            left.extend(targets(one))
+    return seen
+
+
 def closure(root, files):
     """The files, and all that they include directly or indirectly."""
-    seen = set()
-    left = list(files)
-    while left:
-        file = left.pop()
-        if file not in seen:
-            seen.add(file)
-            left.extend(included(root, file))
-    return seen
+    return reachable(files, lambda file: included(root, file))

@@ -2,11 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """tools/measure: `compare` with MPI libraries that are not right and a chorale-bench that makes its figures up, counts with a compiler and a valgrind that
 do, and the smallest form of what measures here. Usage: measure_test.py BUILD MPIRUN|none"""
-import contextlib
 import csv
-import importlib.machinery
 import importlib.util
-import io
 import json
 import os
 import pathlib
@@ -24,24 +21,16 @@ sys.dont_write_bytecode = True
 sys.path[:0] = [str(TOOLS), str(TOOLS / "tests")]
 
 import fakes  # noqa: E402
+import running  # noqa: E402
 from measuring import mpi, process, trees  # noqa: E402
 from measuring.comparison import result  # noqa: E402
 
-loader = importlib.machinery.SourceFileLoader("measure", str(TOOLS / "measure"))
-program = importlib.util.module_from_spec(importlib.util.spec_from_loader("measure", loader))
-loader.exec_module(program)
+program = running.script(TOOLS / "measure")
 
 
 def measure(*words, **variables):
-    """Runs the script in this process, which saves starting Python. @returns (status, output, errors)"""
-    out, errors = io.StringIO(), io.StringIO()
-    with mock.patch.dict(os.environ, variables), mock.patch("sys.argv", ["measure", *map(str, words)]), \
-            contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-        try:
-            status = program.main()
-        except SystemExit as e:
-            status = e.code
-    return status, out.getvalue(), errors.getvalue()
+    """Runs the script. @returns (status, output, errors)"""
+    return running.called(program, *words, **variables)
 
 
 class Compare(fakes.Faked):

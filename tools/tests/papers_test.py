@@ -1,10 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """tools/papers with measurements made up by a fake chorale-bench. Usage: papers_test.py"""
-import contextlib
 import csv
-import importlib.util
-import io
 import os
 import pathlib
 import signal
@@ -13,7 +10,7 @@ import subprocess
 import sys
 import time
 import unittest
-from importlib.machinery import SourceFileLoader
+from unittest import mock
 
 sys.dont_write_bytecode = True
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
@@ -22,9 +19,7 @@ sys.path[:0] = [str(TOOLS), str(TOOLS / "tests")]
 import running  # noqa: E402
 from papers_figures import catalogue, figure, launch, measure, plot, report  # noqa: E402
 
-papers = importlib.util.module_from_spec(
-    importlib.util.spec_from_loader("papers", SourceFileLoader("papers", str(TOOLS / "papers"))))
-papers.__loader__.exec_module(papers)
+papers = running.script(TOOLS / "papers")
 
 # Each contestant takes a different time, multiplied by its ranks; CALLS counts the runs, so that each returns another
 # value.
@@ -110,18 +105,8 @@ class Fakes(running.InFolder):
 
     def papers(self, *arguments, figures):
         """(exit status, output, errors) of the script with these figures alone."""
-        out, errors = io.StringIO(), io.StringIO()
-        real, catalogue.all_figures = catalogue.all_figures, lambda: list(figures)
-        before, sys.argv = sys.argv, ["papers", "--build", str(self.folder), "--launcher", "env RANKS={ranks}", *arguments]
-        try:
-            with contextlib.redirect_stdout(out), contextlib.redirect_stderr(errors):
-                try:
-                    status = papers.main()
-                except SystemExit as e:
-                    status = e.code
-        finally:
-            catalogue.all_figures, sys.argv = real, before
-        return status, out.getvalue(), errors.getvalue()
+        with mock.patch.object(catalogue, "all_figures", lambda: list(figures)):
+            return running.called(papers, "--build", self.folder, "--launcher", "env RANKS={ranks}", *arguments)
 
 
 class Measuring(Fakes):
