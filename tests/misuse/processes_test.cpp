@@ -4,7 +4,7 @@
 
 #include <chorale/window.hpp>
 
-#include "../support/in_child.hpp"
+#include "../support/other_process.hpp"
 #include "harness.hpp"
 
 using chorale::errc;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Another process of a test, and a socket to it. Waits are bounded by a minute, then throw.
+// Another process of a test, and a socket to it. Waits at a socket are bounded by a minute, then throw.
 #pragma once
 
 #include <cerrno>
@@ -15,6 +15,16 @@
 #include <unistd.h>
 
 namespace support {
+
+/// The result of `body` in a child of fork(), from 0 to 255; -1 if the child did not end by itself.
+template <class Body>
+int in_child(Body&& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
 
 /// @throws std::runtime_error with `what` and errno unless `good`.
 inline void expect_of_system(bool good, const std::string& what) {

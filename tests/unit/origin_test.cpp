@@ -18,7 +18,7 @@
 #include <chorale/transport/observers/observer.hpp>
 #include <chorale/verbs/handle.hpp>
 
-#include "../support/in_child.hpp"
+#include "../support/other_process.hpp"
 
 namespace {
 

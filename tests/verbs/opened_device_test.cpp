@@ -15,7 +15,7 @@
 #include <chorale/transport/wire/opened_device.hpp>
 
 #include "../../lib/transport/wire/device_watch.hpp"
-#include "../support/in_child.hpp"
+#include "../support/other_process.hpp"
 #include "fake_driver.hpp"
 #include "support.hpp"
 

@@ -22,8 +22,8 @@
 #include <chorale/verbs/device.hpp>
 
 #include "../robustness/filter.hpp"
-#include "../support/in_child.hpp"
 #include "../support/instrumented.hpp"
+#include "../support/other_process.hpp"
 #include "fake_driver.hpp"
 
 using namespace chorale::transport;
