@@ -64,11 +64,12 @@ copy_tree() {
   git ls-files -z | tar --create --null --files-from=- | tar --extract --directory="$1"
 }
 
-# enter_debian: makes a Debian from `mirror` unless `debian` names one, mounts what programs need in it, and copies the tree into the folder `tree` of it.
+# enter_debian MIRROR LOGS: makes a Debian unless `debian` names one, mounts what programs need in it, and copies the tree into the folder `tree` of it.
 enter_debian() {
+  logs=$2
   if [[ -z $debian ]]; then
-    step "debootstrap (a minute): $output/debootstrap.log"
-    make_debian "$mirror" "$output/debootstrap.log"
+    step "debootstrap (a minute): $logs/debootstrap.log"
+    make_debian "$1" "$logs/debootstrap.log"
   fi
   debian=$(cd "$debian" && pwd)
   mount_in "$debian"
@@ -82,12 +83,13 @@ enter_debian() {
 # `status` to 1.
 status=0 environment=()
 inside() {
-  local log=$output/$1.log
+  local log=$logs/$1.log
   step "${*:2}: $log"
   if ! env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LANG=C.UTF-8 ${environment[@]+"${environment[@]}"} chroot "$debian" env --chdir="${tree#"$debian"}/chorale" "${@:2}" \
     >"$log" 2>&1 </dev/null; then
     tail -n 40 "$log"
     echo "failed: ${*:2}"
+    # shellcheck disable=SC2034  # the scripts read it
     status=1
     return 1
   fi
