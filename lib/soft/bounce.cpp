@@ -183,10 +183,10 @@ bool settle_bounces(segment& base, std::int64_t patience_ns) noexcept {
   return true;
 }
 
-copy_result bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
-                        const remote_piece& remote) noexcept {
+access_status bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
+                          const remote_piece& remote) noexcept {
   bounce_slot* slot = take_slot(self, target);
-  if (slot == nullptr) return copy_result::silent;
+  if (slot == nullptr) return access_status::silent;
   for (std::size_t done = 0; done < remote.bytes;) {
     const auto bytes = static_cast<std::uint32_t>(std::min<std::size_t>(bounce_bytes, remote.bytes - done));
     slot->operation = operation;
@@ -196,24 +196,25 @@ copy_result bounce_copy(process& self, peer& target, bounce_operation operation,
     if (operation == bounce_operation::write) std::memcpy(slot->data, local + done, bytes);
     if (!ask(self, target, *slot)) {
       give_back(target, *slot);
-      return copy_result::silent;
+      return access_status::silent;
     }
     const int error = slot->error;
     if (error == 0 && operation == bounce_operation::read) std::memcpy(local + done, slot->data, bytes);
     if (error != 0) {
       give_back(target, *slot);
-      return copy_result::refused;
+      return access_status::refused;
     }
     done += bytes;
   }
   give_back(target, *slot);
-  return copy_result::done;
+  return access_status::done;
 }
 
-copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
-                          std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept {
+access_status bounce_atomic(process& self, peer& target, bounce_operation operation,
+                            const remote_piece& remote, std::uint64_t first, std::uint64_t second,
+                            std::uint64_t& old) noexcept {
   bounce_slot* slot = take_slot(self, target);
-  if (slot == nullptr) return copy_result::silent;
+  if (slot == nullptr) return access_status::silent;
   slot->operation = operation;
   slot->address = remote.address;
   slot->length = 8;
@@ -222,12 +223,12 @@ copy_result bounce_atomic(process& self, peer& target, bounce_operation operatio
   slot->operand[1] = second;
   if (!ask(self, target, *slot)) {
     give_back(target, *slot);
-    return copy_result::silent;
+    return access_status::silent;
   }
   const int error = slot->error;
   old = slot->result;
   give_back(target, *slot);
-  return error == 0 ? copy_result::done : copy_result::refused;
+  return error == 0 ? access_status::done : access_status::refused;
 }
 
 }  // namespace chorale::soft

@@ -11,7 +11,8 @@ namespace {
 
 /// Walks two lists of pieces together and calls `f(local, remote, bytes, last)` for each common range.
 template <class F>
-copy_result for_each_stretch(std::span<const local_piece> local, std::span<const remote_piece> remote, F f) {
+access_status for_each_stretch(std::span<const local_piece> local, std::span<const remote_piece> remote,
+                               F f) {
   std::size_t left_local = 0;
   std::size_t left_remote = 0;
   for (const auto& p : local) left_local += p.bytes;
@@ -27,23 +28,23 @@ copy_result for_each_stretch(std::span<const local_piece> local, std::span<const
     there.address += at_remote;
     there.bytes = bytes;
     if (there.mapped != nullptr) there.mapped += at_remote;
-    const copy_result result = f(local[i].data + at_local, there, left == 0);
-    if (result != copy_result::done) return result;
+    const access_status result = f(local[i].data + at_local, there, left == 0);
+    if (result != access_status::done) return result;
     at_local += bytes;
     at_remote += bytes;
   }
-  return copy_result::done;
+  return access_status::done;
 }
 
 enum class direction { in, out };
 
 /// Copies one range with process_vm_*; sets `must_bounce` if the system forbids that.
-copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
-                    bool last) {
+access_status vm_copy(peer& target, unsigned char* local, const remote_piece& remote, direction way,
+                      bool last) {
   const auto pointer = [](std::uint64_t address) { return reinterpret_cast<void*>(address); };
   const std::size_t tail = way == direction::out && last ? tail_bytes(remote.address, remote.bytes) : 0;
   std::size_t done = 0;
-  if (target.has_ended()) return copy_result::silent;
+  if (target.has_ended()) return access_status::silent;
   while (done < remote.bytes) {
     const std::size_t left = remote.bytes - done;
     const iovec here{local + done, left};
@@ -58,21 +59,21 @@ copy_result vm_copy(peer& target, unsigned char* local, const remote_piece& remo
     }
     if (moved < 0 && (errno == EPERM || errno == ENOSYS || errno == EACCES)) {
       target.must_bounce.store(true);
-      return copy_result::silent;
+      return access_status::silent;
     }
     if (moved < 0 && errno == EINTR) continue;
     // After exec() the memory belongs to another program.
-    return (moved < 0 && errno == ESRCH) || target.gone() ? copy_result::silent : copy_result::refused;
+    return (moved < 0 && errno == ESRCH) || target.gone() ? access_status::silent : access_status::refused;
   }
-  return copy_result::done;
+  return access_status::done;
 }
 
 bool may_copy_by_vm(const process& self, const peer& target) noexcept {
   return self.copying() != copy_mode::bounce && !target.must_bounce.load(std::memory_order_relaxed);
 }
 
-copy_result move(process& self, peer& target, unsigned char* local, const remote_piece& remote, direction way,
-                 bool last) {
+access_status move(process& self, peer& target, unsigned char* local, const remote_piece& remote,
+                   direction way, bool last) {
   if (remote.mapped != nullptr) {
     if (way == direction::in)
       std::memcpy(local, remote.mapped, remote.bytes);
@@ -80,7 +81,7 @@ copy_result move(process& self, peer& target, unsigned char* local, const remote
       ordered_copy(remote.mapped, local, remote.bytes);
     else
       std::memcpy(remote.mapped, local, remote.bytes);
-    return copy_result::done;
+    return access_status::done;
   }
   if (may_copy_by_vm(self, target)) {
     const bool has_word =
@@ -89,12 +90,12 @@ copy_result move(process& self, peer& target, unsigned char* local, const remote
       remote_piece head = remote;
       head.bytes -= sizeof(std::uint64_t);
       const remote_piece word{remote.address + head.bytes, sizeof(std::uint64_t), nullptr, remote.key};
-      const copy_result result = vm_copy(target, local, head, way, false);
-      if (result == copy_result::done)
+      const access_status result = vm_copy(target, local, head, way, false);
+      if (result == access_status::done)
         return bounce_copy(self, target, bounce_operation::write, local + head.bytes, word);
       if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
     } else {
-      const copy_result result = vm_copy(target, local, remote, way, last);
+      const access_status result = vm_copy(target, local, remote, way, last);
       if (!target.must_bounce.load(std::memory_order_relaxed)) return result;
     }
   }
@@ -104,15 +105,15 @@ copy_result move(process& self, peer& target, unsigned char* local, const remote
 
 }  // namespace
 
-copy_result write_remote(process& self, peer& target, std::span<const local_piece> from,
-                         std::span<const remote_piece> to) noexcept {
+access_status write_remote(process& self, peer& target, std::span<const local_piece> from,
+                           std::span<const remote_piece> to) noexcept {
   return for_each_stretch(from, to, [&](unsigned char* local, const remote_piece& remote, bool last) {
     return move(self, target, local, remote, direction::out, last);
   });
 }
 
-copy_result read_remote(process& self, peer& target, std::span<const local_piece> to,
-                        std::span<const remote_piece> from) noexcept {
+access_status read_remote(process& self, peer& target, std::span<const local_piece> to,
+                          std::span<const remote_piece> from) noexcept {
   return for_each_stretch(to, from, [&](unsigned char* local, const remote_piece& remote, bool last) {
     return move(self, target, local, remote, direction::in, last);
   });
@@ -127,28 +128,28 @@ std::uint64_t atomic_here(unsigned char* where, bounce_operation operation, std:
   return expected;
 }
 
-copy_result atomic_remote(process& self, peer& target, const remote_piece& where, atomic_operation operation,
-                          std::uint64_t compare_add, std::uint64_t swap, bool shared_memory,
-                          std::uint64_t& old) noexcept {
+access_status atomic_remote(process& self, peer& target, const remote_piece& where,
+                            atomic_operation operation, std::uint64_t compare_add, std::uint64_t swap,
+                            bool shared_memory, std::uint64_t& old) noexcept {
   const auto named =
       operation == atomic_operation::fetch_add ? bounce_operation::fetch_add : bounce_operation::compare_swap;
   if (shared_memory && where.mapped != nullptr) {
     old = atomic_here(where.mapped, named, compare_add, swap);
-    return copy_result::done;
+    return access_status::done;
   }
   if (where.mapped == nullptr && !(may_copy_by_vm(self, target) && self.kernel_copies_words()))
     return bounce_atomic(self, target, named, where, compare_add, swap, old);
   {
     // Reading and writing are two separate steps here, so all initiators take turns.
     const lock_guard lock(target.base->atomics_lock, self.lock_name());
-    if (!lock) return copy_result::silent;
+    if (!lock) return access_status::silent;
     if (where.mapped != nullptr) {
       old = atomic_here(where.mapped, named, compare_add, swap);
-      return copy_result::done;
+      return access_status::done;
     }
     auto* value = reinterpret_cast<unsigned char*>(&old);
-    copy_result result = vm_copy(target, value, where, direction::in, true);
-    if (result == copy_result::done) {
+    access_status result = vm_copy(target, value, where, direction::in, true);
+    if (result == access_status::done) {
       std::uint64_t fresh = operation == atomic_operation::fetch_add ? old + compare_add : swap;
       if (operation == atomic_operation::fetch_add || old == compare_add)
         result = vm_copy(target, reinterpret_cast<unsigned char*>(&fresh), where, direction::out, true);

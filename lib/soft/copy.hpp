@@ -70,32 +70,34 @@ inline void ordered_copy(unsigned char* to, const unsigned char* from, std::size
   }
 }
 
-enum class copy_result {
+/// The outcome of a copy or an atomic operation in the memory of a peer.
+enum class access_status {
   done,
   silent,   ///< the peer is dead or does not respond
   refused,  ///< the target's memory is not mapped
 };
 
 /// Copies `from` to `to`, up to the length of the shorter side, the last word last.
-copy_result write_remote(process& self, peer& target, std::span<const local_piece> from,
-                         std::span<const remote_piece> to) noexcept;
+access_status write_remote(process& self, peer& target, std::span<const local_piece> from,
+                           std::span<const remote_piece> to) noexcept;
 /// Copies `from` to `to`.
-copy_result read_remote(process& self, peer& target, std::span<const local_piece> to,
-                        std::span<const remote_piece> from) noexcept;
+access_status read_remote(process& self, peer& target, std::span<const local_piece> to,
+                          std::span<const remote_piece> from) noexcept;
 
 enum class atomic_operation { fetch_add, compare_swap };
 
 /// An atomic operation on 8 aligned bytes of the target; returns the old value in `old`. `shared_memory`:
 /// every initiator maps the target, so the processor's own atomics suffice.
-copy_result atomic_remote(process& self, peer& target, const remote_piece& where, atomic_operation operation,
-                          std::uint64_t compare_add, std::uint64_t swap, bool shared_memory,
-                          std::uint64_t& old) noexcept;
+access_status atomic_remote(process& self, peer& target, const remote_piece& where,
+                            atomic_operation operation, std::uint64_t compare_add, std::uint64_t swap,
+                            bool shared_memory, std::uint64_t& old) noexcept;
 
 /// The bounce path: the target's service thread copies.
-copy_result bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
-                        const remote_piece& remote) noexcept;
-copy_result bounce_atomic(process& self, peer& target, bounce_operation operation, const remote_piece& remote,
-                          std::uint64_t first, std::uint64_t second, std::uint64_t& old) noexcept;
+access_status bounce_copy(process& self, peer& target, bounce_operation operation, unsigned char* local,
+                          const remote_piece& remote) noexcept;
+access_status bounce_atomic(process& self, peer& target, bounce_operation operation,
+                            const remote_piece& remote, std::uint64_t first, std::uint64_t second,
+                            std::uint64_t& old) noexcept;
 
 /// Withdraws copies into this segment requested by users that have died, and waits for those that its owner's
 /// threads have begun. No more copies are made for them. False if such a thread is stopped for longer than

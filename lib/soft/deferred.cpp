@@ -123,8 +123,8 @@ void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noex
     std::memset(reinterpret_cast<void*>(buffer.addr), poison, buffer.length);
 }
 
-copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
-                           const remote_piece& to) noexcept {
+access_status place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
+                             const remote_piece& to) noexcept {
   constexpr std::uint32_t most_parts = 9;
   constexpr probability quarter = 1ULL << 30;
   engine& motor = qp.owner->motor();
@@ -135,7 +135,7 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
   const bool keeps_bytes = placed == placement::ordered || placed == placement::within_request;
   const bool comes_late =
       !keeps_requests && wr.opcode == IBV_WR_RDMA_WRITE && qp.qp_type == IBV_QPT_RC && cuts.below(2) == 0;
-  if (comes_late && keeps_bytes && delay(qp, wr.number, from, to)) return copy_result::done;
+  if (comes_late && keeps_bytes && delay(qp, wr.number, from, to)) return access_status::done;
 
   const std::uint64_t unit = keeps_requests                                               ? line
                              : target.lines_in_order.load(std::memory_order_relaxed) != 0 ? 2 * line
@@ -170,10 +170,10 @@ copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<con
         delay(qp, wr.number + i, {part.data(), count}, there))
       continue;
     const auto result = write_remote(*qp.owner, *qp.target, {part.data(), count}, {&there, 1});
-    if (result != copy_result::done) return result;
+    if (result != access_status::done) return result;
     if (i + 1 < parts && cuts.happens(quarter)) clock::give_way();
   }
-  return copy_result::done;
+  return access_status::done;
 }
 
 void place_late(queue_pair& qp, bool all) noexcept {

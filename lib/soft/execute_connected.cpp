@@ -64,8 +64,8 @@ outcome no_receive(const queue_pair& qp, const qp_record& record) noexcept {
   return {outcome::not_ready, IBV_WC_SUCCESS, 0, record.rnr_timer.load(std::memory_order_relaxed)};
 }
 
-outcome as_outcome(queue_pair& qp, qp_record& record, copy_result result) noexcept {
-  if (result == copy_result::silent) return no_answer(qp);
+outcome as_outcome(queue_pair& qp, qp_record& record, access_status result) noexcept {
+  if (result == access_status::silent) return no_answer(qp);
   return fail_both(qp, record, IBV_WC_REM_OP_ERR);
 }
 
@@ -114,23 +114,23 @@ outcome execute_write(queue_pair& qp, qp_record& record, const work_request& wr)
   std::array<local_piece, max_sge> pieces;
   if (!gather(qp, wr, 0, pieces)) return outcome::failure(IBV_WC_LOC_PROT_ERR);
   const auto place = [&] {
-    if (region == nullptr) return copy_result::done;
+    if (region == nullptr) return access_status::done;
     const remote_piece to = region->piece(wr.remote_address, wr.bytes);
     const std::span<const local_piece> from{pieces.data(), wr.sge_count};
     if (qp.owner->motor().deferred()) [[unlikely]]
       return place_in_lines(qp, wr, from, to);
     if (to.mapped == nullptr || wr.sge_count != 1) return write_remote(*qp.owner, *qp.target, from, {&to, 1});
     ordered_copy(to.mapped, pieces[0].data, wr.bytes);
-    return copy_result::done;
+    return access_status::done;
   };
   if (wr.opcode == IBV_WR_RDMA_WRITE) [[likely]] {
     const auto result = place();
-    return result == copy_result::done ? outcome{} : as_outcome(qp, record, result);
+    return result == access_status::done ? outcome{} : as_outcome(qp, record, result);
   }
   claim notified(qp, record, 0);
   if (!notified.reachable()) return no_answer(qp);
   if (!notified.found()) return no_receive(qp, record);
-  if (const auto result = place(); result != copy_result::done) return as_outcome(qp, record, result);
+  if (const auto result = place(); result != access_status::done) return as_outcome(qp, record, result);
   deliver(qp, record, notified, received(qp, wr, notified.receive()), wr);
   return {};
 }
@@ -148,7 +148,7 @@ outcome execute_read(queue_pair& qp, qp_record& record, const work_request& wr) 
   if (region == nullptr) return refuse(qp, record, IBV_WC_REM_ACCESS_ERR, IBV_EVENT_QP_ACCESS_ERR);
   const remote_piece from = region->piece(wr.remote_address, wr.bytes);
   const auto result = read_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {&from, 1});
-  if (result != copy_result::done) return as_outcome(qp, record, result);
+  if (result != access_status::done) return as_outcome(qp, record, result);
   return {outcome::done, IBV_WC_SUCCESS, static_cast<std::uint32_t>(wr.bytes), 0};
 }
 
@@ -171,7 +171,7 @@ outcome execute_atomic(queue_pair& qp, qp_record& record, const work_request& wr
       region->word_access == nullptr ? nullptr : region->word_access + (wr.remote_address - region->begin);
   const auto result = atomic_remote(*qp.owner, *qp.target, word, operation, wr.compare_add, wr.swap,
                                     region->shared_memory, old);
-  if (result != copy_result::done) return as_outcome(qp, record, result);
+  if (result != access_status::done) return as_outcome(qp, record, result);
   const auto* bytes = reinterpret_cast<const unsigned char*>(&old);
   std::size_t done = 0;
   for (std::uint32_t i = 0; i < wr.sge_count && done < 8; ++i) {
@@ -214,7 +214,7 @@ outcome execute_send(queue_pair& qp, qp_record& record, const work_request& wr) 
   if (count != 0) {
     const auto result =
         write_remote(*qp.owner, *qp.target, {pieces.data(), wr.sge_count}, {to.data(), count});
-    if (result != copy_result::done) return as_outcome(qp, record, result);
+    if (result != access_status::done) return as_outcome(qp, record, result);
   }
   deliver(qp, record, claimed, c, wr);
   return {};

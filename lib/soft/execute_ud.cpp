@@ -84,7 +84,7 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
     left -= to[count - 1].bytes;
   }
   return write_remote(self, target, {from.data(), payload.size() + 1}, {to.data(), count}) ==
-         copy_result::done;
+         access_status::done;
 }
 
 /// Sends to one QP: delivered at once, or put in flight by the deferred engine.

@@ -152,8 +152,8 @@ void spoil_if_changed(queue_pair& qp, stalled_request& r) noexcept;
 /// Poisons a receive, which belongs to the device from its posting to its completion.
 void poison_receive(process& self, const ibv_sge& buffer, std::uint32_t pd) noexcept;
 /// An RDMA write as hardware may execute it: cache line by cache line, in any order that the target permits.
-copy_result place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
-                           const remote_piece& to) noexcept;
+access_status place_in_lines(queue_pair& qp, const work_request& wr, std::span<const local_piece> from,
+                             const remote_piece& to) noexcept;
 /// Places the late bytes that are due, or `all`.
 void place_late(queue_pair& qp, bool all) noexcept;
 inline bool has_stalled(const queue_pair& qp) noexcept {
