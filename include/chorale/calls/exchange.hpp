@@ -19,7 +19,7 @@ namespace chorale {
 /// `peer`; `nobody` sends nothing. `data` is read until the call is over, and must not be a temporary, since
 /// a list of messages may be kept.
 template <class Data>
-[[nodiscard]] outgoing to(calls::rank_number peer, Data&& data) {
+[[nodiscard]] outgoing to(calls::peer_argument peer, Data&& data) {
   static_assert(calls::argument::lasts<Data>,
                 "chorale: a message is read until its exchange is over, and this one is a temporary: keep it "
                 "in a variable");
@@ -32,7 +32,7 @@ template <class Data>
 /// The buffer for a message from rank `peer`, whose size must be that of the buffer; `nobody` leaves it
 /// unchanged.
 template <class Data>
-[[nodiscard]] incoming from(calls::rank_number peer, Data&& data) {
+[[nodiscard]] incoming from(calls::peer_argument peer, Data&& data) {
   incoming made{.peer = peer.value, .bytes = {}};
   const calls::output out = calls::written_spread<Data>(data, made.where);
   made.bytes = out.bytes;

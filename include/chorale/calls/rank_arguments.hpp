@@ -18,11 +18,11 @@
 namespace chorale::calls {
 
 /// A peer as an argument.
-struct rank_number {
+struct peer_argument {
   int value;
   template <class Integer>
-  constexpr rank_number(Integer i) : value(to_int(i)) {}  // implicit, to accept any integer
-  constexpr rank_number(nobody_t none) : value(none) {}
+  constexpr peer_argument(Integer i) : value(to_int(i)) {}  // implicit, to accept any integer
+  constexpr peer_argument(nobody_t none) : value(none) {}
 
  private:
   template <class Integer>
