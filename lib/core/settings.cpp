@@ -161,8 +161,9 @@ setting counting() {
       .accepts = "0, 1 or a file",
       .initially = "0",
       .meaning =
-          "calls, bytes and times of each operation and algorithm, when a communicator ends: 1: those of "
-          "rank 0 on standard error; a file: those of all ranks at its end, as comma-separated values",
+          "calls, bytes and times of each operation and algorithm, written when a communicator ends: 1: "
+          "those of rank 0, to standard error; a file: those of all ranks, appended to the file as "
+          "comma-separated values",
       .set =
           [](config& c, std::string_view value) {
             c.statistics = value.empty() || value == "0" ? statistics_policy::off()
@@ -197,15 +198,15 @@ bool is_layout(std::string_view text) {
 std::vector<setting> make_settings() {
   return {
       text("CHORALE_DEVICE", "device", &config::device,
-           "device names (ibv_devinfo shows them) with commas between, or soft0",
+           "device names as in ibv_devinfo, separated by commas, or soft0",
            "the RDMA device that suits best, else soft0",
-           "device; of several, the ranks of a host take turns"),
+           "the device; if several are given, the ranks of a host are assigned to them in turn"),
       number("CHORALE_PORT", "port", &config::port, {1, 255}, "port of the device"),
       optional_number("CHORALE_GID_INDEX", "gid_index", &config::gid_index, {0, 255},
                       "on RoCE the first IPv4 RoCE v2 row, else a routed IPv6 one, else any; 0 on InfiniBand",
                       "row of the port's GID table"),
       optional_number("CHORALE_PKEY_INDEX", "pkey_index", &config::pkey_index, {0, 65535},
-                      "as CHORALE_PKEY says", "row of the port's partition key table"),
+                      "determined by CHORALE_PKEY", "row of the port's partition key table"),
       optional_number("CHORALE_PKEY", "pkey", &config::pkey,
                       {1, 65535, [](long long value) { return (value & 0x7fff) != 0; },
                        "1 to 65535, or 0x1 to 0xffff in base 16, but not 0x8000", true},
@@ -225,41 +226,41 @@ std::vector<setting> make_settings() {
       number("CHORALE_SILENCE_MS", "silence", &config::silence, {100, longest_wait},
              "milliseconds without a sign of life after which a rank counts as lost"),
       number("CHORALE_STALL_MS", "stall", &config::stall, {1, longest_wait},
-             "milliseconds after which a wait for ranks that are alive is reported, and again in doubled "
+             "milliseconds after which a wait for ranks that are alive is reported, and again at doubling "
              "intervals"),
       number("CHORALE_DEADLINE_MS", "deadline", &config::deadline, {0, longest_wait},
              "hard limit of a wait in milliseconds; 0: none"),
       number("CHORALE_BLOCK_BYTES", "block_bytes", &config::block_bytes, {256, 1 << 20},
-             "one block of a mailbox in bytes, 16 of them for the trailer"),
+             "bytes of one mailbox block, including its trailer of 16 bytes"),
       optional_number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
-                      "16; on soft0 as many as fit into 4 MiB a rank, up to 256",
+                      "16; on soft0 as many as fit into 4 MiB per rank, up to 256",
                       "blocks of a mailbox in each direction of a connection; the same on all ranks"),
-      optional_number(
-          "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
-          "65536; on soft0, if each rank has a core, a size measured at start-up",
-          "bytes from which a message goes straight between the users' buffers; the same on all ranks"),
+      optional_number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
+                      "65536; on soft0, if each rank has a core, a size measured at start-up",
+                      "bytes from which a message goes directly from one user's buffer to the other; the "
+                      "same on all ranks"),
       optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
                       &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",
-                      "bytes from which a block of an alltoall goes straight between the users' buffers; the "
-                      "same on all ranks"),
+                      "bytes from which a block of an alltoall goes directly from one user's buffer to the "
+                      "other; the same on all ranks"),
       number("CHORALE_SEND_RECEIVE_EAGER_BYTES", "send_receive_eager_bytes",
              &config::send_receive_eager_bytes, {64, most_bytes},
-             "rc_send_receive: bytes of the longest message that is copied through blocks at once; the same "
+             "rc_send_receive: bytes up to which a message is sent eagerly, copied through blocks; the same "
              "on all ranks"),
       choice("CHORALE_SEND_RECEIVE_EAGER", "send_receive_eager", &config::send_receive_eager,
              {{"receive_queue", eager_policy::receive_queue}, {"rdma_write", eager_policy::rdma_write}},
              "rc_send_receive: how eager messages arrive: by send, through a shared receive queue; or by "
-             "RDMA write, in a ring for each sender; the same on all ranks"),
+             "RDMA write, into a ring for each sender; the same on all ranks"),
       number("CHORALE_SEND_RECEIVE_BLOCK_BYTES", "send_receive_block_bytes",
              &config::send_receive_block_bytes, {256, 1 << 20},
-             "rc_send_receive: one block in bytes, 16 of them for the header; the same on all ranks"),
+             "rc_send_receive: bytes of one block, including its header of 16 bytes; the same on all ranks"),
       choice("CHORALE_SEND_RECEIVE_LONG", "send_receive_long", &config::send_receive_long,
              {{"rendezvous", long_send_policy::rendezvous},
               {"serial", long_send_policy::serial},
               {"copy", long_send_policy::copy}},
              "rc_send_receive: how longer messages are sent: by one RDMA write to the address that the "
-             "receiver gives; zero copy by send, one sender after the other; or copied like short ones; the "
-             "same on all ranks"),
+             "receiver gives; by send without copies, from one sender at a time; or copied through blocks "
+             "like short ones; the same on all ranks"),
       choice("CHORALE_REGISTRATION", "registration", &config::registration,
              {{"auto", registration_policy::automatic},
               {"watched", registration_policy::watched},
@@ -271,16 +272,15 @@ std::vector<setting> make_settings() {
              "bytes of user memory that stay registered"),
       number("CHORALE_CONNECTIONS", "connections", &config::connections,
              {0, 65536, [](long long value) { return value != 1; }, "0, or 2 to 65536"},
-             "connections that a rank keeps open, more for a while when all are in use; the least recently "
-             "used is evicted; 0: as many as are "
-             "used; the same on all ranks"),
-      text("CHORALE_TUNING", "tuning", &config::tuning, "a file of chorale-bench --table",
+             "connections that a rank keeps open, temporarily more if all are in use; the least recently "
+             "used is closed first; 0: no limit; the same on all ranks"),
+      text("CHORALE_TUNING", "tuning", &config::tuning, "a file written by chorale-bench --table",
            "the built-in table", "measurements by which algorithms are chosen; the same on all ranks"),
       choice("CHORALE_TRIALS", "trials", &config::trials,
              {{"auto", trial_policy::automatic}, {"all", trial_policy::all}, {"off", trial_policy::off}},
-             "whether the first calls of a size try algorithms in turn: auto does unless CHORALE_TUNING is "
-             "set, with algorithms that give the same bits as the table's choice; all tries every algorithm; "
-             "the same on all ranks"),
+             "whether the first calls of a size try algorithms in turn: auto tries those that give the same "
+             "bits as the table's choice, unless CHORALE_TUNING is set; all tries every algorithm; the same "
+             "on all ranks"),
       choice("CHORALE_CHECK", "check", &config::check,
              {{"off", check_policy::off}, {"buffers", check_policy::buffers}},
              "whether each call first checks that this process can read and write its operands"),
@@ -288,10 +288,10 @@ std::vector<setting> make_settings() {
              "1: rank 0 says on standard error which algorithms it chooses, and why"),
       elsewhere("CHORALE_RANKS", "1 and up", "any number",
                 "required number of ranks; any other number is an error"),
-      elsewhere(
-          "CHORALE_BOOTSTRAP", "auto or tcp", "auto",
-          "how the ranks of a communicator without a group find each other: auto by PMIx, without a launcher "
-          "as one rank; tcp at the address given by RANK, WORLD_SIZE, MASTER_ADDR and MASTER_PORT"),
+      elsewhere("CHORALE_BOOTSTRAP", "auto or tcp", "auto",
+                "how the ranks of a communicator without a group find each other: auto: by PMIx, or without "
+                "a launcher as a single rank; tcp: at the address given by RANK, WORLD_SIZE, MASTER_ADDR and "
+                "MASTER_PORT"),
       elsewhere("CHORALE_TCP_PORT", "1 to 65535", "that of MASTER_PORT",
                 "bootstrap::tcp: the port at which rank 0 listens; the same for all ranks"),
       elsewhere("CHORALE_TCP_SECRET", "any text", "none",
@@ -300,7 +300,8 @@ std::vector<setting> make_settings() {
              {{"event", service_policy::event},
               {"polling", service_policy::polling},
               {"off", service_policy::off}},
-             "who answers datagrams while a rank computes: a thread that sleeps, one that polls, or nobody"),
+             "what answers datagrams while a rank computes: a thread that sleeps, a thread that polls, or "
+             "nothing"),
       number("CHORALE_MULTICAST_PATIENCE_US", "multicast_patience", &config::multicast_patience,
              {1, 10'000'000},
              "shortest time in microseconds after which a rank asks for a multicast to be repeated"),
@@ -309,18 +310,18 @@ std::vector<setting> make_settings() {
               {"ordered", placement_policy::ordered},
               {"unordered", placement_policy::unordered}},
              "whether RDMA writes become visible in this rank's memory in the order of posting: auto assumes "
-             "it of soft0 alone; ordered, which is faster, is for fabrics whose operator guarantees it; "
+             "it only for soft0; ordered, which is faster, is for fabrics whose operator guarantees it; "
              "otherwise completions announce all data"),
-      choice(
-          "CHORALE_NEAR", "near", &config::near,
-          {{"auto", near_policy::automatic}, {"off", near_policy::off}},
-          "whether ranks of one place use soft0 among themselves beside an adapter; the same on all ranks"),
+      choice("CHORALE_NEAR", "near", &config::near,
+             {{"auto", near_policy::automatic}, {"off", near_policy::off}},
+             "whether the ranks of a place communicate through soft0 where an adapter connects them with all "
+             "other ranks; the same on all ranks"),
       text("CHORALE_PLACES", "places", &config::places,
-           "number of places x ranks of each, followed by a c if the ranks take turns; or the ranks of each "
-           "place, with commas between",
-           "a place for each host",
-           "layout to assume for the ranks of one job, such as 4x4, 4x4c or 3,1,5, to try places on one "
-           "host; the same on all ranks",
+           "PLACESxRANKS, followed by c if the ranks are assigned to the places in turn; or the number of "
+           "ranks of each place, separated by commas",
+           "one place for each host",
+           "the places to assume, such as 4x4, 4x4c or 3,1,5, to try several places on one host; the same on "
+           "all ranks",
            is_layout),
       choice("CHORALE_MULTICAST_JOIN", "multicast_join", &config::multicast_join,
              {{"auto", join_policy::automatic},
@@ -329,41 +330,43 @@ std::vector<setting> make_settings() {
              "how a port joins a multicast group: auto is rdma_cm on InfiniBand, else attach"),
       choice("CHORALE_WAIT", "wait", &config::wait,
              {{"auto", wait_policy::automatic}, {"spin", wait_policy::spin}, {"yield", wait_policy::yield}},
-             "how to wait: auto spins where every rank of the host has a core, else it yields"),
+             "how to wait: auto spins if every rank of the host has a core, else it yields"),
       choice("CHORALE_LOG", "log", &config::log,
              {{"off", log_level::off}, {"info", log_level::info}, {"debug", log_level::debug}},
-             "lines on standard error, with time and rank: info has devices, choices by trial, messages sent "
-             "again and failures; debug each call and connection as well"),
+             "lines on standard error, with time and rank: info: devices, choices by trial, retransmissions "
+             "and failures; debug: also each call and connection"),
       counting(),
       text("CHORALE_TRACE", "trace", &config::trace, "a file", "no trace",
-           "what each rank does, for ui.perfetto.dev: `chorale-trace FILE` makes it; the same on all ranks"),
+           "records what each rank does; `chorale-trace FILE` puts the records of all ranks together for "
+           "ui.perfetto.dev; the same on all ranks"),
       number("CHORALE_TRACE_RECORDS", "trace_records", &config::trace_records, {1, 1'000'000'000},
-             "most calls, waits and events that a rank writes of a communicator to its trace, 80 to "
-             "160 bytes each"),
+             "maximum number of calls, waits and events of a communicator in a rank's trace, 80 to 160 bytes "
+             "each"),
       number("CHORALE_SAMPLING", "sampling", &config::sampling, {0, 1'000'000'000},
-             "nanoseconds: of calls that are alike and shorter than this, statistics and traces time about "
-             "one in this time, and count the others; 0: each is timed"),
+             "nanoseconds: of similar calls that are shorter than this, statistics and traces time about one "
+             "in each such interval, and only count the others; 0: every call is timed"),
       elsewhere("CHORALE_SOFT_FABRIC", "1 to 40 letters, digits, '.', '-', '_'",
                 "the launcher's job, else 'default'",
-                "soft0: name of the fabric; processes see each other within one"),
+                "soft0: name of the fabric; only processes in the same fabric see each other"),
       elsewhere("CHORALE_SOFT_COPY", "auto, vm, vm-halves or bounce", "auto",
-                "soft0: how data reaches memory that is not shared: vm by process_vm_writev, vm-halves by "
-                "the same as on kernels that copy words in halves, bounce through a shared buffer"),
+                "soft0: how data reaches memory that is not shared: vm: by process_vm_writev; vm-halves: the "
+                "same, as on kernels that copy words in halves; bounce: through a shared buffer"),
       elsewhere("CHORALE_SOFT_ENGINE", "immediate or deferred", "immediate",
-                "soft0: requests are executed at once, or held and reordered by a seed"),
-      elsewhere(
-          "CHORALE_SOFT_PROFILE", "a name, key=value, or both, with commas between (docs/soft0.md)",
-          "the device as it is",
-          "soft0: what it grants, refuses and does, as adapters may; with semicolons between, the ranks "
-          "take turns"),
-      elsewhere("CHORALE_SOFT_SEED", "0 to 18446744073709551615", "1", "soft0, deferred: the seed"),
+                "soft0: whether requests are executed at once, or delayed and reordered at random"),
+      elsewhere("CHORALE_SOFT_PROFILE",
+                "the name of a profile, key=value, or both, separated by commas (docs/soft0.md)",
+                "no profile",
+                "soft0: limits and behaviour of an adapter that soft0 imitates; several profiles, separated "
+                "by semicolons, are assigned to the ranks in turn"),
+      elsewhere("CHORALE_SOFT_SEED", "0 to 18446744073709551615", "1",
+                "soft0, deferred: seed of its random decisions"),
       elsewhere("CHORALE_SOFT_LOSS", "0 to 100", "0",
                 "soft0, deferred: percentage of datagrams that are lost"),
       elsewhere("CHORALE_SOFT_DUPLICATION", "0 to 100", "0",
-                "soft0, deferred: percentage of datagrams that come twice"),
+                "soft0, deferred: percentage of datagrams that arrive twice"),
       elsewhere("CHORALE_SOFT_CONTEXTS", "1 to 65536", "256",
-                "soft0: QP contexts that the adapter's cache is assumed to hold; misses are counted if "
-                "deferred, or if a miss costs something"),
+                "soft0: QP contexts that the adapter's cache is assumed to hold; misses are counted if the "
+                "engine is deferred, or if a miss takes time"),
       elsewhere(
           "CHORALE_SOFT_CONTEXT_MISS_NS", "0 to 1000000", "0",
           "soft0: nanoseconds that the adapter takes to fetch a QP context that its cache does not hold"),
