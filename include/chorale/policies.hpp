@@ -145,10 +145,10 @@ struct composition {
   static_assert(transports_among<Policies...> <= 1, "chorale::communicator: two transports are given");
   static_assert((is_alone<Policies, Policies...> && ...),
                 "chorale::communicator: two algorithms are given for one operation");
-  static_assert(
-      communicator_transport<transport>,
-      "chorale::communicator: the transport lacks what algorithms or calls use; what that is says "
-      "communicator_transport (transport/concepts.hpp), and the notes of the compiler say what of it");
+  static_assert(communicator_transport<transport>,
+                "chorale::communicator: the transport lacks what algorithms or calls use: "
+                "communicator_transport (transport/concepts.hpp) lists it, and the compiler's notes name "
+                "what is missing");
   static_assert((detail::runs_or_is_none<Policies, transport>() && ...),
                 "chorale::communicator: an algorithm cannot run on this transport: its runs_on<Transport> "
                 "names the concept (transport/concepts.hpp) that the transport does not model");

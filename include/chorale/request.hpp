@@ -47,12 +47,14 @@ void for_each_request(const Use& use, Requests&... requests) {
       use(argument);
     } else if constexpr (std::ranges::forward_range<decltype(argument)>) {
       constexpr bool holds_requests = is_request<std::ranges::range_reference_t<decltype(argument)>>;
-      static_assert(holds_requests, "chorale: a range of requests or plans that are not const is wanted");
+      static_assert(holds_requests,
+                    "chorale: the range must consist of requests or plans that are not const");
       if constexpr (holds_requests)
         for (auto& one : argument) use(one);
     } else {
-      static_assert(is_request<decltype(argument)>,
-                    "chorale: a request or a plan that is not const, or a range of them, is wanted");
+      static_assert(
+          is_request<decltype(argument)>,
+          "chorale: the argument must be a request or a plan that is not const, or a range of them");
     }
   };
   (visit(requests), ...);

@@ -364,7 +364,7 @@ class window {
   }
   void check_memory(const char* what, std::span<const Element> local) const {
     if (local.data() == nullptr && !local.empty())
-      reject(what, "a null pointer stands for " + std::to_string(local.size()) + " elements");
+      reject(what, "the buffer of " + std::to_string(local.size()) + " elements is a null pointer");
   }
   [[noreturn]] void reject(const char* what, const std::string& why) const {
     throw error(errc::invalid_argument,

@@ -72,8 +72,9 @@ void tcp_client::drop(attempt& one, std::string why) {
   pause_ = std::min<clock::duration>(2 * pause_, longest_pause);
   const auto refused = std::ranges::find(attempts_, true, &attempt::is_refused);
   if (refused != attempts_.end() && std::ranges::all_of(attempts_, &attempt::has_failed) && is_idle())
-    failure_ = tcp_failure{
-        fmt::format("who listens at {} is not of this job: {}", refused->at.text(), refused->why), {}};
+    failure_ = tcp_failure{fmt::format("the process that listens at {} is not of this job: {}",
+                                       refused->at.text(), refused->why),
+                           {}};
 }
 
 void tcp_client::step(clock::duration longest) {
@@ -184,9 +185,10 @@ std::string tcp_client::awaited() const {
   std::string_view separator = " (";
   if (attempts_.empty()) return text + (why_.empty() ? "" : fmt::format(" ({})", why_));
   for (const attempt& one : attempts_) {
-    text += fmt::format(
-        "{}{}: {}", separator, one.at.text(),
-        one.socket.get() >= 0 ? (one.machine ? "it accepts, and says nothing" : "no answer") : one.why);
+    text += fmt::format("{}{}: {}", separator, one.at.text(),
+                        one.socket.get() >= 0
+                            ? (one.machine ? "it accepts connections, but sends nothing" : "no answer")
+                            : one.why);
     separator = "; ";
   }
   return text + ")";

@@ -22,8 +22,7 @@ void argument_checks::reject_root(operation what, int root) const {
 void argument_checks::examine(operation what, std::span<const std::byte> memory, std::size_t one,
                               bool is_written) const {
   if (memory.data() == nullptr)
-    reject(name(what),
-           fmt::format("a null pointer stands for the buffer of {} elements", memory.size() / one));
+    reject(name(what), fmt::format("the buffer of {} elements is a null pointer", memory.size() / one));
   if (!(is_written ? detail::can_write(memory) : detail::can_read(memory)))
     reject(name(what), detail::fault_of_memory(memory, is_written));
 }
@@ -54,7 +53,7 @@ block_layout argument_checks::uneven_layout(operation call, std::span<const std:
   if (sizes.size() != ranks || (!displacements.empty() && displacements.size() != ranks))
     reject(what, fmt::format("{} counts and {} displacements are given for {} ranks", sizes.size(),
                              displacements.size(), ranks));
-  if (sizes.data() == nullptr) reject(what, "a null pointer stands for the counts");
+  if (sizes.data() == nullptr) reject(what, "the counts are a null pointer");
   std::vector<extent> places(ranks);
   room /= one;
   std::size_t next = 0;

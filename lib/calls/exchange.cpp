@@ -23,8 +23,7 @@ std::string fault_of_message(int ranks, int peer, std::span<const std::byte> byt
   if (peer != nobody && (peer < 0 || peer >= ranks))
     return fmt::format("rank {} is not in 0..{}, nor is it chorale::nobody", peer, ranks - 1);
   if (peer != nobody && bytes.data() == nullptr && !bytes.empty())
-    return fmt::format("a null pointer stands for the buffer of {} bytes to or from rank {}", bytes.size(),
-                       peer);
+    return fmt::format("the buffer of {} bytes to or from rank {} is a null pointer", bytes.size(), peer);
   return {};
 }
 

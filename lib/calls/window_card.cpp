@@ -76,8 +76,8 @@ std::vector<transport::remote_memory_card> memories_of(std::span<const window_ca
   for (const window_card& theirs : all) {
     const int rank = static_cast<int>(memories.size());
     if (!theirs.memory.is_sound(rank, element_bytes, mine.memory))
-      throw error(errc::mismatch, fmt::format("window: what rank {} tells of its memory cannot be", rank),
-                  {rank});
+      throw error(errc::mismatch,
+                  fmt::format("window: what rank {} reports of its memory is impossible", rank), {rank});
     memories.push_back(theirs.memory);
   }
   return memories;

@@ -49,7 +49,7 @@ config config::from_environment() {
     const char* text = s.set ? std::getenv(s.variable.c_str()) : nullptr;
     if (text != nullptr && !s.set(c, text))
       throw error(errc::invalid_environment,
-                  fmt::format("{}='{}' cannot be used: it accepts {}; mend or unset it", s.variable,
+                  fmt::format("{}='{}' cannot be used: it accepts {}; correct or unset it", s.variable,
                               printable(text), s.accepts));
   }
   return c;

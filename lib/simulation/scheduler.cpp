@@ -348,7 +348,7 @@ void scheduler::note_wait(instant since) noexcept {
 
 /// No fiber can run: each waiting fiber continues without what it waits for, and gets an error.
 void scheduler::end_waits() {
-  deadlock_ = "nobody can run any more: " + who_waits();
+  deadlock_ = "no rank can continue: " + who_waits();
   for (const auto& f : fibers_) {
     if (f->now == fiber::state::waits) resume(*f, now_);
   }

@@ -257,7 +257,7 @@ constexpr profile_key keys[] = {
     {"locked", "bytes, as 64K",
      [](device_profile& p, std::string_view t) { return read_bytes(t, p.lockable); }},
     {"events",
-     "what happens so many milliseconds after opening, as port_down@500,port_up@900; or fatal, lid_change, "
+     "events, each with its milliseconds after opening, as port_down@500,port_up@900; or fatal, lid_change, "
      "gid_change, pkey_change, sm_change, reregister",
      new_list<&device_profile::events, add_event>, add_event},
 };

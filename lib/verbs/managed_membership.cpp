@@ -178,7 +178,7 @@ void managed_membership::look() {
   if (ended_ != 0)
     fail(ended_, "rdma_join_multicast", what_,
          "the fabric has ended the membership (RDMA_CM_EVENT_MULTICAST_ERROR), as it does when the subnet "
-         "manager is another or the port has another address or partition; make the communicator anew, or "
+         "manager is another or the port has another address or partition; make a new communicator, or "
          "choose algorithms without multicast");
 }
 

@@ -33,8 +33,8 @@ std::string settings_remedy() {
                         wrong.empty() ? fmt::format("it accepts {}", v.accepts) : wrong);
   }
   if (set == 0) return "soft0 could not be set up";
-  return (set == 1 ? "a setting cannot be used, mend or unset it: "
-                   : "one of these settings cannot be used, mend or unset it: ") +
+  return (set == 1 ? "a setting cannot be used; correct or unset it: "
+                   : "one of these settings cannot be used; correct or unset it: ") +
          text;
 }
 

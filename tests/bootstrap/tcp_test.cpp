@@ -231,7 +231,7 @@ TEST_CASE("errors of meeting name ranks, addresses and remedies", "[bootstrap]")
     require(support::error_of([&] {
               tcp{1, 2, taken, hurried};
             }),
-            errc::bootstrap_failed, {taken, "it accepts, and says nothing"});
+            errc::bootstrap_failed, {taken, "it accepts connections, but sends nothing"});
     const auto e = support::error_of([&] { tcp{0, 2, taken, hurried}; });
     require(e, std::make_error_code(std::errc::address_in_use), {"MASTER_PORT"});
     ::close(s);

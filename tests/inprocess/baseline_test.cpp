@@ -237,7 +237,7 @@ TEST_CASE("a message in a ring is validated before it is used", "[baseline]") {
     });
     INFO(second.what << "\n" << misuse::describe(all));
     CHECK(all[1].is(errc::peer_lost));
-    CHECK(all[1].says({"it wrote something that is no message"}));
+    CHECK(all[1].says({"it wrote something that is not a message"}));
     CHECK(all[1].names(0));
   }
 }

@@ -50,7 +50,7 @@ def main():
     for place in sorted(places):
         takers = [package for package, patterns in packages.items() if any(means(pattern, place) for pattern in patterns)]
         if len(takers) + any(means(pattern, place) for pattern in left_out) != 1:
-            wrong.append(f"{place} belongs to {' and '.join(takers) or 'no package'}: mend debian/*.install")
+            wrong.append(f"{place} belongs to {' and '.join(takers) or 'no package'}: correct debian/*.install")
     for package, patterns in packages.items():
         wrong += [f"debian/{package}.install: nothing is {pattern}" for pattern in patterns
                   if not any(means(pattern, place) for place in places)]

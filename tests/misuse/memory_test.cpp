@@ -34,7 +34,7 @@ std::size_t ranks(const Comm& comm) {
 
 TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_TRANSPORTS) {
   const auto null_with = [](std::size_t n) {
-    return "a null pointer stands for the buffer of " + std::to_string(n) + " elements";
+    return "the buffer of " + std::to_string(n) + " elements is a null pointer";
   };
   for (const std::size_t n : {std::size_t{3}, std::size_t{100'000}}) {
     const auto text = null_with(n);
@@ -79,11 +79,11 @@ TEMPLATE_TEST_CASE("null pointers with a count are refused", "[misuse]", MISUSE_
     std::vector<int> out(ranks(c));
     c.alltoall(nowhere(ranks(c)), out);
   });
-  check_refused<TestType>({"exchange on rank ", "a null pointer", "to or from rank 1"}, [](auto& c) {
+  check_refused<TestType>({"exchange on rank ", "to or from rank 1 is a null pointer"}, [](auto& c) {
     std::vector<int> in(2);
     c.exchange({chorale::to(1, nowhere(2))}, {chorale::from(0, in)});
   });
-  check_refused<TestType>({"gatherv on rank ", "a null pointer stands for the counts"}, [](auto& c) {
+  check_refused<TestType>({"gatherv on rank ", "the counts are a null pointer"}, [](auto& c) {
     const std::span<const std::size_t> none{static_cast<const std::size_t*>(nullptr), ranks(c)};
     std::vector<int> out(ranks(c));
     c.gatherv(7, out, none, {}, chorale::root{c.rank()});

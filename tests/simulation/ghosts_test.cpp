@@ -270,12 +270,12 @@ TEST_CASE("Algorithms that move blocks end, at the same time in two runs", "[gho
 
 TEST_CASE("A rank that waits for ever is named", "[ghosts]") {
   ghosts::world all{plain(3), 3};
-  CHECK_THROWS_WITH(
-      all.run([](ghosts::transport& net) -> task<> {
-        if (net.rank() == 2) co_await net.signalled(1, first_call);
-      }),
-      Catch::Matchers::Contains("1 of 3 ranks wait for what nobody sends; the first is rank 2, which "
-                                "waits for a signal of rank 1"));
+  CHECK_THROWS_WITH(all.run([](ghosts::transport& net) -> task<> {
+    if (net.rank() == 2) co_await net.signalled(1, first_call);
+  }),
+                    Catch::Matchers::Contains(
+                        "1 of 3 ranks wait for messages that no rank sends; the first is rank 2, which "
+                        "waits for a signal of rank 1"));
 }
 
 TEST_CASE("Copying and combining take the time of the host's costs", "[ghosts]") {

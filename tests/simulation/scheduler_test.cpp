@@ -183,7 +183,7 @@ TEST_CASE("A wait ends by a notification or by its deadline, and tells which", "
   all.run();
 }
 
-TEST_CASE("If nobody can run, all waiting fibers are named and get an error", "[scheduler]") {
+TEST_CASE("If no fiber can run, all waiting fibers are named and get an error", "[scheduler]") {
   scheduler all;
   wait_list list;
   int ended = 0;
@@ -195,7 +195,7 @@ TEST_CASE("If nobody can run, all waiting fibers are named and get an error", "[
     });
   }
   const auto text = thrown_by([&] { all.run(); });
-  CHECK_THAT(text, Contains("nobody can run") && Contains("rank 0 waits for a letter") &&
+  CHECK_THAT(text, Contains("no rank can continue") && Contains("rank 0 waits for a letter") &&
                        Contains("rank 1 waits for the other") && Contains("1.000 us"));
   CHECK(ended == 2);
 }

@@ -260,7 +260,7 @@ TEST_CASE("a receiver that misses datagrams of a group learns that the fabric ha
     CHECK(e.code() == std::errc::network_unreachable);
     CHECK_THAT(e.what(), Contains("group ::ffff:239.9.9.9 on port 1 of roce0") &&
                              Contains("RDMA_CM_EVENT_MULTICAST_ERROR") &&
-                             Contains("make the communicator anew"));
+                             Contains("make a new communicator"));
   }
   CHECK(manager.events.empty());
 }

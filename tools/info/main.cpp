@@ -33,7 +33,7 @@ int check(const info::report& report, bool json) {
     chorale::say(stdout, "{}\n", info::check::to_json(all));
   else
     chorale::say(stdout, "{}\n",
-                 well ? "A job can start here." : "A job would fail here: mend what is WRONG, from the top.");
+                 well ? "A job can start here." : "A job would fail here: fix what is WRONG, from the top.");
   return well ? 0 : 1;
 }
 
@@ -42,7 +42,7 @@ int check(const info::report& report, bool json) {
 int main(int argc, char** argv) {
   CLI::App app{
       "Shows devices, launcher, choice and settings of Chorale. Needs no launcher.\n"
-      "With --check it tries what the first job will need, and says how to mend what is wrong.\n"
+      "With --check it tries what the first job will need, and says how to fix what is wrong.\n"
       "Exit status: 0; 1 if a communicator would find nothing to use, or a check finds something wrong; 2 "
       "for a\n"
       "mistake in the options.",

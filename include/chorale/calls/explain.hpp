@@ -57,7 +57,7 @@ std::string explain(Caller& on, operation what, std::size_t bytes) {
   if constexpr (requires { on.transport().registrations().refusals; }) {
     if (const auto times = on.transport().registrations().refusals; times != 0)
       said += "; the device has refused to register memory of this rank " + std::to_string(times) +
-              (times == 1 ? " time" : " times") + ": calls that move such memory straight copy it once more";
+              (times == 1 ? " time" : " times") + ": calls on such memory make an additional copy of it";
   }
   return calls::explained(what, bytes, on.net().core(), Caller::transport_type::name, said);
 }

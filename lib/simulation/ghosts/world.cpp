@@ -87,10 +87,12 @@ void world::look_at_ends() {
       first = rank;
   }
   if (waiting == 0) return;
-  throw error(errc::deadline,
-              fmt::format("ghosts: {} of {} ranks wait for what nobody sends; the first is rank {}, which {}",
-                          waiting, size(), first, at(first).net->waits_for()),
-              {first});
+  throw error(
+      errc::deadline,
+      fmt::format(
+          "ghosts: {} of {} ranks wait for messages that no rank sends; the first is rank {}, which {}",
+          waiting, size(), first, at(first).net->waits_for()),
+      {first});
 }
 
 void world::gather() {

@@ -293,7 +293,7 @@ std::string connections::announcements() const {
                                                : "by order, which " + name + " keeps";
     return told == placement_policy::unordered
                ? "by completions, as CHORALE_PLACEMENT=unordered says"
-               : "by completions, since nobody knows whether " + name +
+               : "by completions, since it is not known whether " + name +
                      " and its fabric keep the order of writes; where they do, CHORALE_PLACEMENT=ordered is "
                      "faster";
   };

@@ -170,8 +170,8 @@ shared_place* rdma_mailbox::stage(shared_payload& payload, const lane& by) {
 void rdma_mailbox::report_overrun(int from) const {
   throw error(
       errc::misuse,
-      fmt::format("rank {} has sent more messages than its blocks on rank {} take: its algorithm said by "
-                  "answered_by({}) that messages had been given back which had not",
+      fmt::format("rank {} has sent more messages than it has blocks on rank {}: its algorithm called "
+                  "answered_by({}) for messages that had not been released",
                   from, links_->owner().rank(), links_->owner().rank()),
       {from});
 }

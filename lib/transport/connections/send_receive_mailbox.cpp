@@ -269,7 +269,7 @@ const char* send_receive_mailbox::take(connection& from, const message_header& h
     return posted_->on_placed(from.peer, static_cast<std::uint32_t>(header.word));
   if (header.what == kind::copies && body.empty())
     return posted_->on_copies(from.peer, static_cast<std::uint32_t>(header.word));
-  return "it sent something that is no message";
+  return "it sent something that is not a message";
 }
 
 bool send_receive_mailbox::is_kept(const message_header& header, std::size_t body) noexcept {
@@ -286,7 +286,7 @@ void send_receive_mailbox::look_into_ring(sender& from) {
     message_header header{};
     if (found.bytes.size() >= sizeof header) std::memcpy(&header, found.bytes.data(), sizeof header);
     if (found.bytes.size() < sizeof header || !is_kept(header, found.bytes.size() - sizeof header))
-      return links_->break_off(*from.account.link, "it wrote something that is no message");
+      return links_->break_off(*from.account.link, "it wrote something that is not a message");
     if (from.places.empty()) from.places.resize(blocks_);
     unexpected& place = from.places[from.arrived++ % blocks_];
     place.header = header;

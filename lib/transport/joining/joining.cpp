@@ -34,7 +34,7 @@ const group_view& checked(const group_view& group) {
     throw error(
         errc::bootstrap_failed,
         fmt::format("the bootstrap says that this is rank {} of {}: ranks are 0 to size - 1, of at least "
-                    "one; mend its rank() and size()",
+                    "one; correct its rank() and size()",
                     group.rank, group.size));
   return group;
 }

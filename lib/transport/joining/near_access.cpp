@@ -59,7 +59,7 @@ void near_access::settle(joined_group& group) {
   if (!is_open()) {
     if (is_alone) return void(ports.some_have_near = layout.largest() > 1);
     throw error(errc::no_device, fmt::format("soft0, by which rank {} reaches the other ranks of its place, "
-                                             "cannot be opened once more: {}",
+                                             "cannot be opened a second time: {}",
                                              group.rank(), ports.all.front().chosen().remarks.back()));
   }
   if (layout.count() > 1) {

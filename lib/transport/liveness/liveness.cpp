@@ -102,7 +102,8 @@ std::string liveness::route_hint(int peer) {
                          : fmt::format("{} with LID {}", verbs::to_string(port.gid), port.lid);
   };
   return fmt::format(
-      "; nothing has ever come from rank {}: is there a way from its port, {}, to port {} of {} here, {}? "
+      "; nothing has ever arrived from rank {}: is there a path from its port, {}, to port {} of {} here, "
+      "{}? "
       "Rails that are not connected may have equal subnet prefixes: set CHORALE_DEVICE, on each host to "
       "devices of one fabric",
       peer, place(here.address_of(peer)), here.local().number, here.device().name(),

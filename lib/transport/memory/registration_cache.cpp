@@ -102,9 +102,9 @@ const char* describe(registration_guarantee g) noexcept {
     case registration_guarantee::by_address:
       return "cached; the device finds pages by their address";
     case registration_guarantee::watched:
-      return "cached; the kernel tells of unmapped memory";
+      return "cached; the kernel reports unmapped memory";
     case registration_guarantee::per_operation:
-      return "made anew for each operation";
+      return "made for each operation";
   }
   return "unknown";
 }

@@ -36,7 +36,7 @@ const device* chosen_device(const report& r) {
 
 /// The remedy if no device can be used; often the text of the problem contains it, too.
 std::string device_remedy(const report& r) {
-  if (!r.settings_problem.empty()) return "mend the settings first";
+  if (!r.settings_problem.empty()) return "fix the settings first";
   for (const auto& s : r.settings)
     if (s.name == "CHORALE_DEVICE" && s.from_environment)
       return "unset CHORALE_DEVICE, or set it to a device that `chorale-info` lists";

@@ -81,7 +81,7 @@ finding tried(const launcher& with, const std::string& self, bool has_device) {
   return wrong(
       subject, fmt::format("{} ({}) could not run two ranks: {}", with.file, with.name, why),
       fmt::format("try `{} -n 2 hostname`; if that works, the text above says what is wrong; "
-                  "else mend the launcher: its slots (--oversubscribe), its temporary folder (TMPDIR)",
+                  "else fix the launcher: its slots (--oversubscribe), its temporary folder (TMPDIR)",
                   with.file));
 }
 

@@ -74,7 +74,7 @@ finding attempt(std::string subject, const std::string& device, const char* what
 findings of_loopback(const report& r) {
   using namespace chorale;
   if (!r.choice)
-    return {wrong("loopback", "nothing can be tried without a device", "mend what is wrong with the device")};
+    return {wrong("loopback", "nothing can be tried without a device", "fix what is wrong with the device")};
   const std::string device = r.choice->device.name;
   return {attempt<communicator<transport::rc>>("connections", device,
                                                "RDMA writes and reads by RC queue pairs", verdict::wrong),

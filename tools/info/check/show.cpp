@@ -43,7 +43,7 @@ bool run(const report& r, const std::string& self, const std::function<void(cons
 void print(const finding& f) {
   chorale::say(stdout, "{:<6} {:<14} {}\n", f.what == verdict::wrong ? "WRONG" : name(f.what), f.subject,
                f.says);
-  if (!f.remedy.empty()) chorale::say(stdout, "{:<6} {:<14} to mend it: {}\n", "", "", f.remedy);
+  if (!f.remedy.empty()) chorale::say(stdout, "{:<6} {:<14} remedy: {}\n", "", "", f.remedy);
   std::fflush(stdout);
 }
 

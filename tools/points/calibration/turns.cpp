@@ -108,7 +108,7 @@ double turn_of(int processes) {
   for (const pid_t child : children)
     if (!has_ended_well(child)) table.given_up = true;
   if (table.given_up)
-    throw std::runtime_error(fmt::format("calibrate: {} processes that share core {} cannot be had: {}",
+    throw std::runtime_error(fmt::format("calibrate: {} processes that share core {} could not be run: {}",
                                          processes, core,
                                          fault != 0 ? std::strerror(fault) : "one of them has ended"));
   return std::chrono::duration<double>(table.end - table.begin).count() /
