@@ -28,7 +28,7 @@ def run(*words, path=None):
 
 class Arguments(unittest.TestCase):
     def test_mistakes_are_named(self):
-        for words, said in [((), "Usage"), (("--nonsense", "true"), "Usage"), (("--devices",), "wants a value"),
+        for words, said in [((), "Usage"), (("--nonsense", "true"), "Usage"), (("--devices",), "needs a value"),
                             (("--hosts", "0", "true"), "--hosts"), (("--hosts", "9", "true"), "at most 8"),
                             (("--hosts", "8", "--devices", "32", "true"), "at most 250"),
                             (("--devices", "0", "true"), "--devices"), (("--devices", "65", "true"), "at most 64"),

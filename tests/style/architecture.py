@@ -92,7 +92,7 @@ def offences(root):
     found += [f"{PICTURE}: there is an arrow too many: {own} -> {to}" for own, to in sorted(shown - wanted)]
     found += [f"{PAGE}: does not name the room {room}" for room in sorted(graph) if f"`{room}`" not in page and room != TOP]
     if any(line.startswith(str(PICTURE)) for line in found):
-        found.append("draw it anew: tests/style/architecture.py . --draw")
+        found.append("redraw it: tests/style/architecture.py . --draw")
     return found
 
 

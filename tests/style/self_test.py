@@ -271,10 +271,10 @@ class Architecture(Tree):
 
     def test_pictures(self):
         self.shows("core verbs soft", "verbs->core soft->verbs", {})
-        self.shows("core verbs soft", "verbs->core soft->verbs", {}, "docs/architecture.svg: 421 points wide", "draw it anew", width=421)
+        self.shows("core verbs soft", "verbs->core soft->verbs", {}, "docs/architecture.svg: 421 points wide", "redraw it", width=421)
         self.shows("core verbs soft", "verbs->core soft->verbs", {"docs/architecture.md": "`core`, `soft`"}, "docs/architecture.md: does not name the room verbs")
         self.shows("core soft attic", "verbs->core soft->core", {}, *("docs/architecture.svg: " + what for what in (
-            "the room verbs is missing", "there is no room attic", "an arrow is missing: soft -> verbs", "there is an arrow too many: soft -> core")), "draw it anew")
+            "the room verbs is missing", "there is no room attic", "an arrow is missing: soft -> verbs", "there is an arrow too many: soft -> core")), "redraw it")
 
     def test_circle(self):
         self.shows("", "", {"include/chorale/core/error.hpp": "#include <chorale/verbs/text.hpp>\n", "include/chorale/verbs/text.hpp": ""}, "core: includes itself", "verbs: includes itself")

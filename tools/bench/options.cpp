@@ -31,19 +31,19 @@ int blocks_of(const std::vector<std::string>& operations, int ranks) {
 
 void add_limit_options(CLI::App& app, limits& l) {
   const auto bytes = CLI::AsSizeValue(false);
-  app.add_option("--sizes", l.sizes, "These sizes and no others, with commas between")
+  app.add_option("--sizes", l.sizes, "Only these sizes, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34));
   app.add_option("--iterations", l.iterations,
-                 "Calls at each size; fewer above 8 KiB, and where --budget ends")
+                 "Calls at each size; fewer above 8 KiB, and when --budget is spent")
       ->check(CLI::Range(1, 1'000'000'000))
       ->capture_default_str();
   app.add_option("--samples", l.samples, "Samples into which the calls are divided")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
-  app.add_option("--warmup", l.warmup, "Calls before the first sample, at most")
+  app.add_option("--warmup", l.warmup, "Maximum number of calls before the first sample")
       ->check(CLI::Range(0, 1'000'000))
       ->capture_default_str();
   app.add_option("--budget", l.budget, "Seconds for one algorithm at one size")
@@ -61,7 +61,7 @@ void add_common_options(CLI::App& app, common_options& o) {
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
       ->capture_default_str();
-  app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are understood")
+  app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are accepted")
       ->transform(bytes)
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
       ->capture_default_str();

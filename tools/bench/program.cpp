@@ -82,24 +82,24 @@ int measure_all(const program_options& o, const place& here, const place::known&
 void add_program_options(CLI::App& app, program_options& o) {
   add_common_options(app, o);
   app.add_option("--transport", o.wanted.transports,
-                 "rc, rc_send_receive, ud, ud_rdma, hybrid, or several with commas between")
+                 "rc, rc_send_receive, ud, ud_rdma, hybrid, or several, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::IsMember({"rc", "rc_send_receive", "ud", "ud_rdma", "hybrid"}))
       ->capture_default_str();
   app.add_flag("--algorithms", o.wanted.all_algorithms, "All algorithms, not only the defaults");
   app.add_option("--algorithm", o.wanted.algorithms,
-                 "Only algorithms with this in their name, but not within its brackets; may be repeated")
+                 "Only algorithms whose name contains this outside its brackets; may be repeated")
       ->type_name("TEXT")
       ->allow_extra_args(false);
   app.add_flag("--check", o.check, "Compare results with an independent computation, in calls of their own");
   auto* fresh = app.add_flag(
       "--fresh", o.fresh,
-      "Each algorithm with one buffer, with 8 in turns that stay registered, and with 8 that each call "
-      "registers anew (P4 section 5.2: no reuse), sample by sample");
+      "Each algorithm with one buffer, with 8 alternating buffers that stay registered, and with 8 that "
+      "each call registers again (P4 section 5.2: no reuse), sample by sample");
   app.add_option("--table", o.table,
-                 "Measure all algorithms and put the result into this table, by which automatic choices are "
-                 "made (CHORALE_TUNING)")
+                 "Measure all algorithms and put the result into this tuning table, by which algorithms are "
+                 "chosen (CHORALE_TUNING)")
       ->type_name("FILE")
       ->excludes(fresh);
   app.add_option("--set-ups", o.plan,

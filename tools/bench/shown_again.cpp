@@ -48,7 +48,7 @@ void show_again(const std::vector<std::string>& from, const std::vector<std::str
     any = any || !one.what.rows.empty();
     print(one);
   }
-  if (!any) throw std::runtime_error("no row of these files is of what was asked for");
+  if (!any) throw std::runtime_error("no row of these files matches the request");
   write_files(f, all);
 }
 

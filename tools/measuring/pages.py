@@ -18,7 +18,7 @@ def split(file, name):
     text = file.read_text(encoding="utf-8")
     begin, end = f"<!-- made by tools/measure: {name} -->\n", f"<!-- end of {name} -->"
     if text.count(begin) != 1 or text.count(end) != 1 or text.index(begin) > text.index(end):
-        raise Refused(f"{file} has not the lines '{begin.strip()}' and '{end}', once each and in this order")
+        raise Refused(f"{file} does not have the lines '{begin.strip()}' and '{end}', once each and in this order")
     start = text.index(begin) + len(begin)
     return text[:start], text[start:text.index(end)], text[text.index(end):]
 

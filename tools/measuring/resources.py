@@ -13,7 +13,7 @@ def add_options(parser):
     """Adds the options of this subcommand."""
     options.add_build(parser)
     parser.add_argument("--ranks", type=options.numbers, default="2,4,8,16,32,64", help="numbers of threads (default 2,4,8,16,32,64)")
-    parser.add_argument("--processes", type=options.count, metavar="N", help="so many ranks, each a process, instead of threads")
+    parser.add_argument("--processes", type=options.count, metavar="N", help="measure N ranks that are processes instead of threads")
     options.add_page(parser)
 
 

@@ -151,5 +151,5 @@ def missing(one, gathered):
     for set_up in one.set_ups:
         for contestant in getattr(set_up, "contestants", ()):
             if set_up not in failed and not any(key[0] == set_up and key[1] == contestant.name for key in gathered.values):
-                said.append(f"{contestant.name} was not measured: the device has not what it needs, or no point was wanted")
+                said.append(f"{contestant.name} was not measured: the device lacks what it needs, or no point was selected")
     return said

@@ -35,7 +35,7 @@ def how(results, runs):
 def put_between(text, made):
     """Inserts `made` into `text` between the two marks. @throws ValueError if they are missing"""
     if text.count(BEGIN) != 1 or text.count(END) != 1 or text.index(BEGIN) > text.index(END):
-        raise ValueError(f"it has not the lines '{BEGIN}' and '{END}', once each and in this order")
+        raise ValueError(f"it does not have the lines '{BEGIN}' and '{END}', once each and in this order")
     return text[:text.index(BEGIN)] + BEGIN + "\n" + made.strip() + "\n" + text[text.index(END):]
 
 

@@ -104,18 +104,17 @@ void add_options(CLI::App& app, const figure& one, options& o) {
   add_json_option(app, o);
   const std::string name = one.name;
   if (name == "queue-pairs")
-    app.add_option("--counts", o.queue_pairs, "Numbers of queue pairs, with commas between")
+    app.add_option("--counts", o.queue_pairs, "Numbers of queue pairs, separated by commas")
         ->delimiter(',')
         ->check(CLI::Range(1, 4096));
   if (name == "multicast")
-    app.add_option(
-           "--receivers", o.receivers,
-           "Numbers of receivers, with commas between; without those for which there are too few ranks")
+    app.add_option("--receivers", o.receivers,
+                   "Numbers of receivers, separated by commas; those that need more ranks are left out")
         ->delimiter(',')
         ->check(CLI::Range(1, 128));
   if (name == "read" || name == "read-bandwidth")
     app.add_flag("--polling", o.polling,
-                 "Only emulated reads that a thread answers which polls; else an event wakes it");
+                 "Only emulated reads, answered by a thread that polls instead of one that an event wakes");
 }
 
 void print_head(const bench::facts& about, const figure& one) {
@@ -237,7 +236,7 @@ int calibrate(const std::string& file) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Measures what the papers' figures show below a collective. Start it with a launcher:\n"
+      "Measures what the papers' figures show besides collectives. Start it with a launcher:\n"
       "mpirun -n 2 chorale-points queue-pairs\n"
       "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
       "chorale-points"};
@@ -248,14 +247,15 @@ int main(int argc, char** argv) {
   for (const auto& one : all) add_options(*app.add_subcommand(one.name, one.what), one, o);
   std::string machine;
   auto* const calibration = app.add_subcommand(
-      "calibrate", "What host and device cost, as a machine for chorale-sim (docs/machines.md)");
+      "calibrate",
+      "Measure the costs of host and device, and write a machine for chorale-sim (docs/machines.md)");
   calibration->add_option("--machine", machine, "The file to write")->type_name("FILE")->required();
   std::vector<int> sizes{2, 4, 8, 16, 32, 64};
   auto* const resources = app.add_subcommand(
       "resources",
-      "What a rank of each transport takes: queue pairs, receives, memory, descriptors, measured after "
-      "alltoalls and by formula; without a launcher threads are the ranks (docs/resources.md)");
-  resources->add_option("--ranks", sizes, "Group sizes to measure; under a launcher that of the job")
+      "The resources of a rank of each transport: queue pairs, receives, memory, descriptors, measured after "
+      "alltoalls and by formula; without a launcher, threads are the ranks (docs/resources.md)");
+  resources->add_option("--ranks", sizes, "Group sizes to measure; under a launcher, that of the job")
       ->delimiter(',')
       ->check(CLI::Range(1, 256));
   add_json_option(*resources, o);

@@ -13,11 +13,11 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--machine", o.machine, "One that comes with the library, or a file (docs/machines.md)")
       ->type_name("NAME|FILE")
       ->capture_default_str();
-  app.add_option("--ranks-per-host", o.ranks_per_host, "Instead of as many as the machine says")
+  app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks on each host, instead of the machine's number")
       ->check(CLI::Range(1, 1 << 16));
   app.add_flag("--no-near", o.no_near, "Ranks of a host also use its adapter");
-  app.add_option("--algorithm", o.algorithm, "That one only")->type_name("NAME");
-  app.add_option("--ranks", o.ranks, "Numbers of ranks, with commas between")
+  app.add_option("--algorithm", o.algorithm, "Only this algorithm")->type_name("NAME");
+  app.add_option("--ranks", o.ranks, "Numbers of ranks, separated by commas")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->check(CLI::Range(1, 1 << 16))
@@ -33,15 +33,16 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str();
   app.add_option(
          "--events", o.events,
-         "Leave out what would take more millions of events, to judge by fewer ranks; one takes about a "
-         "second")
+         "Leave out simulations that are expected, from fewer ranks, to take more millions of events; a "
+         "million takes about a second")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
-  app.add_option("--behind", o.behind,
-                 "Likewise, who took more than so many times the time of the fastest on fewer ranks")
+  app.add_option(
+         "--behind", o.behind,
+         "Likewise, algorithms that took more than so many times the time of the fastest on fewer ranks")
       ->check(CLI::Range(2.0, 1e9))
       ->type_name("TIMES");
-  app.add_option("--gibibytes", o.gibibytes, "Likewise, what would take more memory")
+  app.add_option("--gibibytes", o.gibibytes, "Likewise, simulations that are expected to take more memory")
       ->check(CLI::Range(0.001, 1e6))
       ->capture_default_str();
   auto* const table =

@@ -42,13 +42,13 @@ void add_options(CLI::App& app, options& o) {
   o.limit.warmup = 2;
   add_program_options(app, o);
   app.add_option("--machine", o.machine,
-                 "One that comes with the library, as hdr-64core, or a file of one's own (docs/machines.md)")
+                 "One that comes with the library, such as hdr-64core, or a file (docs/machines.md)")
       ->type_name("NAME|FILE");
-  app.add_option("--ranks", o.ranks, "How many, dealt to the machine's hosts in order")
+  app.add_option("--ranks", o.ranks, "Number of ranks, assigned to the machine's hosts in order")
       ->check(CLI::Range(1, 1 << 20));
-  app.add_option("--ranks-per-host", o.ranks_per_host, "Instead of as many as the machine says")
+  app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks on each host, instead of the machine's number")
       ->check(CLI::Range(1, 1 << 16));
-  app.add_option("--seed", o.seed, "Of all random numbers")->capture_default_str();
+  app.add_option("--seed", o.seed, "Seed of all random numbers")->capture_default_str();
   app.add_flag("--links", o.links, "Also show what went over each link in the whole run");
   seeing::add_options(app, o.wishes);
 }
@@ -123,7 +123,7 @@ int main(int argc, char** argv) {
   // defaults from the environment.
   unsetenv("CHORALE_DEVICE");
   CLI::App app{
-      "Measures Chorale's collectives in virtual time, on a machine that need not be here:\n"
+      "Measures Chorale's collectives in virtual time, on a simulated machine:\n"
       "chorale-sim allreduce --machine hdr-64core --ranks 64 --algorithms --sizes 8,64K\n"
       "Exit status: 0; 1 if a result was wrong or a call failed; 2 for a mistake in the options.",
       "chorale-sim"};

@@ -38,14 +38,14 @@ void add_options(CLI::App& app, wishes& w) {
       ->type_name("FILE")
       ->group(group);
   app.add_flag("--critical-path", w.critical_path,
-               "Say what the end of the last measured call waited for, back to its beginning")
+               "Show what the end of the last measured call waited for, back to its beginning")
       ->group(group);
   app.add_option("--window", w.stretch,
                  "Time to show: call (the last measured one), sample (the last one, with the barriers in it; "
                  "the default except for --critical-path), all, or FROM,TO in us of virtual time")
       ->type_name("call|sample|all|FROM,TO")
       ->group(group);
-  app.add_option("--records", w.records, "How many records to keep; the oldest go")
+  app.add_option("--records", w.records, "Number of records to keep; older ones are dropped")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 36))
       ->capture_default_str()
       ->group(group);

@@ -88,22 +88,21 @@ int show(const wishes& w) {
 
 int main(int argc, char** argv) {
   CLI::App app{
-      "Shows the running jobs of this user on this host: in which call each rank is since when, and who "
-      "waits\n"
-      "for whom. Reads memory in which the ranks tell that, and neither stops nor asks them: it works on "
-      "jobs\n"
-      "that hang.\n"
+      "Shows the running jobs of this user on this host: in which call each rank is, since when, and which\n"
+      "ranks wait for which. Reads memory in which the ranks record this, and neither stops nor asks them, "
+      "so\n"
+      "it works on jobs that hang.\n"
       "Exit status: 0; 1 if there is no such job, or it is another user's; 2 for a mistake in the options.",
       "chorale-status"};
   wishes w;
-  app.add_option(
-         "JOB", w.pid,
-         "Number of a process of the job, or of one that has started it, such as mpirun; all jobs without")
+  app.add_option("JOB", w.pid,
+                 "PID of a process of the job, or of its launcher, such as mpirun (default: all jobs)")
       ->check(CLI::Range(1, std::numeric_limits<int>::max()));
   app.add_flag("--json", w.json, "As JSON");
-  app.add_flag("--all", w.all, "All ranks and waits, not the first 64 of each");
-  app.add_option("--between", w.between,
-                 "Milliseconds between two looks: what is the same in both stands (default 250)")
+  app.add_flag("--all", w.all, "Show all ranks and waits, not only the first 64 of each");
+  app.add_option(
+         "--between", w.between,
+         "Milliseconds between the two readings: what is the same in both does not move (default 250)")
       ->check(CLI::Range(1, 60000));
   app.set_version_flag("--version", CHORALE_TOOLS_VERSION);
   if (const int status = parsing::parse(app, argc, argv); status >= 0) return status;

@@ -215,7 +215,7 @@ class Compare(fakes.Faked):
                            (["-n", "two"], "--ranks: takes whole numbers"), (["--sizes", "0"], "--sizes: takes whole numbers"),
                            (["--budget", "0"], "--budget: takes more than 0 seconds"), (["--choice", self.fake("a")], "leave --mpi"),
                            (["--page", "x"], "FILE:NAME"), (["--page", "/nowhere:x"], "/nowhere"),
-                           (["--page", f"{self.folder}/bin/mpirun.openmpi:x"], "has not the lines '<!-- made by tools/measure: x -->' and"), (["sum"], "no such collective"),
+                           (["--page", f"{self.folder}/bin/mpirun.openmpi:x"], "does not have the lines '<!-- made by tools/measure: x -->' and"), (["sum"], "no such collective"),
                            (["--plot", "o"], "--plot: gnuplot is not installed (on Debian and Ubuntu: apt-get install gnuplot-nox)"),
                            (["--report", "o"], "--report: gnuplot is not installed")):
             status, _, errors = self.compare(*words)

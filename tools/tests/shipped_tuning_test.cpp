@@ -145,7 +145,7 @@ TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
           continue;
         INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks in " << places
                                      << " places, " << size
-                                     << " bytes; tools/README.md says how the table is made anew");
+                                     << " bytes; tools/README.md says how to remake the table");
         const double now =
             static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
         // The table is rounded to nanoseconds. A few bytes more in the announcement of a region shift a row
