@@ -115,7 +115,7 @@ class [[nodiscard]] request {
   /// True if it has a call whose completion has not been reported yet.
   [[nodiscard]] bool valid() const noexcept { return call_ != nullptr; }
 
-  /// True once the call is complete; makes progress. Where ranks share cores it gives way to others if the
+  /// True once the call is complete; makes progress. Where ranks share cores it yields to others if the
   /// call is not complete (`config::wait`); so do the other functions that poll. @throws error, once, if the
   /// call failed. If a program polls for longer than config::stall there is a stall report; no deadline ends
   /// the call.

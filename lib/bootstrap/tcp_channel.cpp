@@ -68,7 +68,7 @@ void tcp_channel::read_greeting() {
   taken_ = sizeof theirs;
   // Greets first, so that the other side also learns of a difference.
   if (mine_ == side::root) greet();
-  // A connection to a local port at which nobody listens may be one to itself (TCP simultaneous open).
+  // A connection to a local port at which no process listens may be one to itself (TCP simultaneous open).
   if (theirs.nonce == drawn_) {
     fault_ = tcp_fault::stranger;
     return;

@@ -38,7 +38,7 @@ void tcp_server::step(clock::duration longest) {
     ++one;
     if (!write(number)) continue;
     if (!root_.is_over(number) || !root_.outgoing(number).empty()) continue;
-    // A rank that is told of a failure closes the connection when it has read the message.
+    // A rank that learns of a failure closes the connection when it has read the message.
     if (root_.failure()) {
       end_connection(sockets_.at(number).get());
       continue;

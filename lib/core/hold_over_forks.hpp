@@ -7,7 +7,7 @@
 
 namespace chorale::detail {
 
-/// From now on fork() waits until nobody holds `lock`, so that a child finds neither the lock held by a
+/// From now on fork() waits until no thread holds `lock`, so that a child finds neither the lock held by a
 /// thread that does not exist there, nor what it protects half changed. To be called when the library is
 /// loaded. Whoever holds `lock` must not fork. If there is no memory for the handlers, forks do not wait.
 template <std::mutex& lock>

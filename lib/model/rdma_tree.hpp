@@ -18,7 +18,7 @@ struct event_costs {
   /// Ta: the acknowledgement of a block. P2 prints no value; none of its printed results depends on it.
   double acknowledgement = 0;
   /// To of a byte: combining two operands. P2 prints no value. With this one, five cycles for an int, degree
-  /// 3 gives way to degree 1 between 1024 and 1025 bytes, as P2 section 6.2.2 has it.
+  /// 3 is replaced by degree 1 between 1024 and 1025 bytes, as P2 section 6.2.2 has it.
   double combine_byte = 0.00127;
 };
 

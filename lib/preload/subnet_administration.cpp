@@ -23,7 +23,7 @@ constexpr unsigned char get_method = 0x01, set_method = 0x02, delete_method = 0x
 
 std::mutex waiting_mutex;
 chorale::detail::immortal<std::vector<std::vector<unsigned char>>>
-    waiting;  // answers that nobody has received yet
+    waiting;  // answers that have not been received yet
 
 template <class Function>
 Function* next(const char* name) noexcept {

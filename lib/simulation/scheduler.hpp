@@ -66,17 +66,17 @@ struct scheduler_options {
 };
 
 /// Runs fibers and events in the order of virtual time, in one thread. A *fiber* is code with a stack of its
-/// own, which runs until it waits, sleeps or gives way; an *event* is a function that is called at an instant
+/// own, which runs until it waits, sleeps or yields; an *event* is a function that is called at an instant
 /// and does not wait. The earliest comes first, and of equal instants the one that was requested first, so
 /// the history depends only on the program and the seed. The simulated code sees this time as
 /// `chorale::clock`, which starts at one hour.
 ///
 /// Time stands still while code runs; `charge` adds the time that it would have taken, which lets the running
 /// fiber get ahead of others. It may then miss what happens in between, unless it calls `settle` first. A
-/// fiber that gives way or waits sees everything up to its own time.
+/// fiber that yields or waits sees everything up to its own time.
 ///
 /// On a host with more ranks than cores a fiber runs only while it has a core, which it keeps while it
-/// computes, and which others have when it sleeps, waits or gives way: `core_turns`. On other hosts, and
+/// computes, and which others have when it sleeps, waits or yields: `core_turns`. On other hosts, and
 /// without a rank, each fiber has one.
 ///
 /// All functions are called by the thread that is in `run`, or before it.
@@ -142,7 +142,7 @@ class scheduler {
 
   /// The fiber computes for `time`.
   void charge(duration time, activity what = activity::compute) noexcept { charge(time, {.what = what}); }
-  /// The same, with what a recorder is told besides rank, thread and time.
+  /// The same, with what a recorder notes besides rank, thread and time.
   void charge(duration time, const record& what) noexcept {
     if (current_ == nullptr) return;
     if (options_.record != nullptr) [[unlikely]]

@@ -13,12 +13,12 @@ namespace chorale::simulation {
 
 /// What sharing a core costs.
 struct core_costs {
-  duration look{};            ///< one poll by a thread, until it gives way again
+  duration look{};            ///< one poll by a thread, until it yields again
   duration context_switch{};  ///< from one thread to another
 };
 
 /// A core and the threads that compete for it. They run in turns, round robin, without preemption: a thread
-/// that gives way goes to the end of the line. A thread whose polls find nothing has turns like all others: a
+/// that yields goes to the end of the line. A thread whose polls find nothing has turns like all others: a
 /// context switch, a poll, and the next thread has the core. Such turns are computed rather than simulated:
 /// they follow from the time alone. So a core of polling threads costs no events, and yet each thread sees a
 /// change in the correct turn.
@@ -58,7 +58,7 @@ class shared_core {
   /// The next turn of a thread that has something to do; none while the core is held, or if the line is
   /// empty.
   [[nodiscard]] std::optional<turn> next() const noexcept;
-  /// The turn begins: the thread has the core until it gives way or is removed.
+  /// The turn begins: the thread has the core until it yields or is removed.
   void begin(const turn& next);
 
   [[nodiscard]] std::optional<thread> holder() const noexcept { return holder_; }

@@ -34,7 +34,7 @@ namespace {
       record.destination.load(std::memory_order_relaxed) == qp.qp_num &&
       record.type.load(std::memory_order_relaxed) == static_cast<std::uint32_t>(qp.qp_type)) [[likely]]
     return &record;
-  // Its process may have left and joined again: look it up anew next time.
+  // Its process may have left and joined again: look it up again next time.
   qp.target = nullptr;
   return nullptr;
 }

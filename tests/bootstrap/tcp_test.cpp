@@ -90,7 +90,7 @@ int free_port() {
   return ntohs(here.sin_port);
 }
 
-/// A client unrelated to Chorale; -1 if nobody listens.
+/// A client unrelated to Chorale; -1 if no process listens.
 int stranger(int port, std::string_view says) {
   const int s = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in there{};

@@ -138,7 +138,7 @@ void beside_malice(bool may_fail, int rounds, Attack&& attack) {
         expect(e.code().message() != chorale::category().message(0),
                "a code that there is not: " + std::string{e.what()});
       } catch (const std::exception&) {
-        // The malicious rank's own results are not guaranteed. The others synchronize once more.
+        // The malicious rank's own results are not guaranteed. The others synchronize again.
         if (!is_malicious) wrong = std::current_exception();
         is_failed = true;
       }

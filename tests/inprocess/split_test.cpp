@@ -125,7 +125,7 @@ TEST_CASE("a group that fails affects neither other groups nor its parent", "[sp
     auto part = comm.split(comm.rank() % 2);
     auto kept = comm.duplicate();
     if (comm.rank() % 2 == 0) {
-      // Rank 0 leaves the even part, whose other ranks wait in vain.
+      // Rank 0 leaves the even part, whose other ranks wait until they fail.
       if (comm.rank() == 0) {
         part.reset();
       } else {

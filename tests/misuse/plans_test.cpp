@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Plans that are started twice, awaited in vain, destroyed while they run, or used too late.
+// Plans that are started twice, awaited without a start, destroyed while they run, or used too late.
 #include <algorithm>
 #include <atomic>
 #include <chrono>

@@ -137,7 +137,7 @@ class Traces(unittest.TestCase):
         parts = list(self.file.parent.glob("run.json.*.parts/*"))
         self.assertEqual(len(parts), 3 * ranks, output)
         for part in parts:
-            Trace(part, self).check_nesting()  # each part is a trace by itself, too
+            Trace(part, self).check_nesting()  # each part is also a complete trace
         trace = self.merged()
         self.assertEqual(trace.calls(), made)
         self.assertEqual(len(made), ranks)

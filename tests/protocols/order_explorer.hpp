@@ -118,7 +118,7 @@ struct order_execution {
   order_relation coherence;   ///< from each store to all later ones of the same place
 };
 
-/// True if the processor allows it. Precondition: each place by itself is coherent.
+/// True if the processor allows it. Precondition: each place on its own is coherent.
 bool is_allowed(processor on, const order_execution& x);
 
 }  // namespace protocols

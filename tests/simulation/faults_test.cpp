@@ -324,7 +324,7 @@ TEST_CASE("A rank whose farewell only one other has heard is not taken for dead"
   constexpr int leaver = 1;
   constexpr int hears = 10;
   constexpr int late = 11;
-  // The root acknowledges what the leaver has sent, and a few microseconds later hears nothing.
+  // The root acknowledges what the leaver has sent, and a few microseconds later is deaf.
   const auto from = GENERATE(range(0, 20)) * 1us;
   CAPTURE(from.count());
   auto one_host = support::test_machine(ranks);

@@ -30,7 +30,7 @@ class Setup:
 
     def environment(self, extra):
         env = dict(os.environ)
-        if self.preload:  # nobody else's programs are in the fabric
+        if self.preload:  # no other programs are in the fabric
             env["CHORALE_SOFT_FABRIC"] = f"test-{os.getpid()}-{time.monotonic_ns()}"
         env["UCX_NET_DEVICES"] = f"{self.device}:1"
         env.setdefault("UCX_WARN_UNUSED_ENV_VARS", "n")

@@ -22,7 +22,7 @@ TEMPLATE_TEST_CASE("pieces cover a buffer in order, with as many whole elements 
       for (const auto piece : chunks{std::span{data}, bytes}) {
         REQUIRE(piece.data() == data.data() + at);
         REQUIRE_FALSE(piece.empty());
-        // An element that does not fit is a piece by itself.
+        // An element that does not fit is a piece of its own.
         CHECK((piece.size_bytes() <= bytes || piece.size() == 1));
         at += piece.size();
         // No smaller than necessary, except the last.

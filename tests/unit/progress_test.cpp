@@ -76,7 +76,7 @@ job append(const bool& is_over, std::vector<int>& to, int number) {
   to.push_back(number);
 }
 
-/// Whether this thread's descriptor becomes readable within so many milliseconds.
+/// Whether this thread's descriptor becomes readable within that many milliseconds.
 bool is_readable(int milliseconds) {
   pollfd one{progress_descriptor(), POLLIN, 0};
   return poll(&one, 1, milliseconds) == 1;

@@ -7,7 +7,7 @@ each number of ranks. Machines are noisy: a comparison counts only within one ru
 hangs or writes what cannot be true is left out of the row, with the reason.
 
   tools/measure compare --build build -n 2,8 --mpi 'ompi5=/opt/openmpi-5' --mpi 'ucc=/opt/openmpi-5:--mca coll_ucc_enable 1'
-  tools/measure compare --build build --choice     # what a communicator takes by itself beside the other algorithms
+  tools/measure compare --build build --choice     # the communicator's own choice beside the other algorithms
 
 Exit status 1 if Chorale itself is left out of a row, or there is no picture.
 """

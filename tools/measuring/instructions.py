@@ -10,7 +10,7 @@ tools/measuring/counted/calls.cpp of that commit. What is built stays, so that t
 minutes once, less with CXX="ccache g++".
 
 The program runs under callgrind, both ranks on one core; a figure is the mean of a call of both ranks together, the least of N runs (3), since
-a rank may look for a message once more or less. What is dearer by more than PERCENT (1) is marked, and the exit status then 1. Needs valgrind and
+a rank may look for a message once more or less. What costs more by more than PERCENT (1) is marked, and the exit status is then 1. Needs valgrind and
 its headers.
 
 --plans: of this tree, each call over rc plainly, nonblocking, and by a plan (`run()`, and `start()` with `wait()`), by

@@ -25,7 +25,7 @@ void touch(std::span<std::byte> memory) {
   std::memset(memory.data(), 0, memory.size());
 }
 
-/// Page-aligned places for data: few enough to stay in the cache, or so many that none is cached.
+/// Page-aligned places for data: few enough to stay in the cache, or too many to be cached.
 class places {
  public:
   places(std::size_t largest, bool cached, std::size_t at_a_time = 1)

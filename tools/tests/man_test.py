@@ -52,7 +52,7 @@ def differences(program, page):
 
 
 def faults(page):
-    """Errors of a page by itself."""
+    """Errors of a page alone."""
     text = page.read_text(encoding="utf-8")
     where = page.relative_to(ROOT)
     known = (ROOT / "lib/core/settings.cpp").read_text(encoding="utf-8")

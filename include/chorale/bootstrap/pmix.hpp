@@ -20,7 +20,7 @@ struct launch {
   std::string launcher;     ///< name of the launcher, or "none"
   std::string explanation;  ///< one sentence; for a launcher without PMIx, with the remedy
 };
-/// Reads this process's environment; contacts nobody.
+/// Reads this process's environment, without contacting any other process.
 launch inspect_launch();
 
 /// The group of all ranks of this job.

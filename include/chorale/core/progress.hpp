@@ -7,7 +7,7 @@ namespace chorale {
 /// Advances all nonblocking calls that this thread has started, on all its communicators, as far as possible
 /// without waiting; calls the functions of `while_waiting`; then resumes the coroutines whose `co_await` of a
 /// request is over (`chorale/awaiting.hpp`). For event loops, and for programs that compute for long between
-/// a call and its wait. Failures are reported by the requests. Where ranks share cores it gives way to others
+/// a call and its wait. Failures are reported by the requests. Where ranks share cores it yields to others
 /// if calls are incomplete. An idle communicator has nothing to advance; `transport().progress()` lets one
 /// answer peers that want a connection.
 /// @returns whether work of this thread is outstanding, as functions of `while_waiting` return it: a call is

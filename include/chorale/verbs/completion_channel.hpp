@@ -10,7 +10,7 @@
 namespace chorale::verbs {
 
 /// Owns an ibv_comp_channel. Close the completion queues made with it first. Usage: arm the queue
-/// (`completion_queue::request_notification`), poll it once more, `wait_for`, `get_event`, arm, poll. Thread
+/// (`completion_queue::request_notification`), poll it again, `wait_for`, `get_event`, arm, poll. Thread
 /// safety: one thread at a time waits and takes events.
 class completion_channel {
  public:

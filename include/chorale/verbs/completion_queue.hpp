@@ -37,7 +37,7 @@ class completion_queue {
   }
 
   /// Arms the queue: the next completion (`solicited_only`: the next solicited or failed one) after this call
-  /// raises one event in the channel. Poll once more afterwards, since earlier completions raise none.
+  /// raises one event in the channel. Poll again afterwards, since earlier completions raise none.
   void request_notification(bool solicited_only = false) {
     ibv_cq* const queue = handle_.get();
     const int failure = queue == nullptr ? -1 : ibv_req_notify_cq(queue, solicited_only ? 1 : 0);

@@ -12,7 +12,7 @@
 namespace chorale::simulation::device {
 namespace {
 
-/// A polling loop that gives way makes at most this many unsuccessful polls at one instant.
+/// A polling loop that yields makes at most this many unsuccessful polls at one instant.
 constexpr int looks_at_once = 8;
 
 /// Once the program has polled a completion, the queue entries that it kept are free.

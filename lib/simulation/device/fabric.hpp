@@ -32,7 +32,7 @@ class fabric {
   /// each call would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// All arguments must outlive the fabric. `written` is told what adapters write; `copies` is for software
+  /// All arguments must outlive the fabric. `written` records what adapters write; `copies` is for software
   /// adapters. `hosts` and `ranks_per_host` are at least 1. @throws error errc::invalid_argument if there are
   /// more hosts than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric.
   fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},

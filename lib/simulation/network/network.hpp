@@ -43,7 +43,7 @@ struct arrival {
 /// pass. Each link carries one message at a time, in the order in which they would reach it, and messages of
 /// the same two hosts never overtake each other. Messages wait in the switch before an occupied link; unlike
 /// in real switches, buffers are unlimited. A long message occupies a link for its whole length: a caller
-/// that wants several senders to share a link as packets do asks for one part at a time, when the part
+/// that needs several senders to share a link as packets do asks for one part at a time, when the part
 /// leaves.
 ///
 /// The times are exact if callers ask in the order in which messages leave. A message for which the caller

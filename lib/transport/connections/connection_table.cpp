@@ -23,7 +23,7 @@ struct connection_table::pairing {
   bool receives = false;   ///< ... and it receives from the peer
   bool ready = false;      ///< the peer's queue pair receives from this rank, and this rank may send
   bool closing = false;    ///< this rank has asked to close, and posts nothing until it is answered
-  bool requested = false;  ///< this rank wants the connection for sending
+  bool requested = false;  ///< this rank needs the connection for sending
   std::uint32_t generation = 0;
   std::uint32_t attempt = 0;  ///< number of this rank's last request to close
   std::uint32_t refused = 0;  ///< number of the peer's last request that was refused

@@ -82,7 +82,7 @@ class multicast_group::member final : multicast_port {
       throw error(e.code(), fmt::format("rank {}: {}", owner_->rank(), e.reason()), {owner_->rank()});
     }
   }
-  /// The time, if the receiver wants to know when its wait ended.
+  /// The time, if the receiver needs to know when its wait ended.
   [[nodiscard]] clock::time_point end_of_wait() noexcept {
     return receiver().is_timed() ? clock::now() : clock::time_point{};
   }

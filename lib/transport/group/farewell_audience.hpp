@@ -18,7 +18,7 @@ class farewell_audience {
   farewell_audience(int rank, int size) noexcept : rank_(rank), size_(size) {}
 
   [[nodiscard]] static constexpr bool is_everyone(int size) noexcept { return size <= small_group; }
-  /// Whether `peer` is told in any case, even if the two ranks have never communicated.
+  /// Whether `peer` gets a farewell in any case, even if the two ranks have never communicated.
   [[nodiscard]] bool includes(int peer) const noexcept {
     return is_everyone(size_) || std::has_single_bit(steps(rank_, peer)) ||
            std::has_single_bit(steps(peer, rank_));

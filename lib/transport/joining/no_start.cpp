@@ -29,7 +29,7 @@ void send_to_all(datagram_port& port, const membership& members, std::span<const
   for (int peer = 0; peer < members.size(); ++peer) {
     if (peer == members.rank()) continue;
     try {
-      // Retry once if the queue was full; ranks that miss it hear it in the next round.
+      // Retry once if the queue was full; ranks that miss it get it in the next round.
       if (!port.send(peer, {wire(head), notice})) {
         port.drain(std::chrono::milliseconds{10});
         static_cast<void>(port.send(peer, {wire(head), notice}));

@@ -31,7 +31,7 @@ class posted_messages;
 /// then sends the end (`config::send_receive_long` has alternatives). If the memory of either side cannot be
 /// registered, the message travels in blocks.
 ///
-/// At most `config::blocks` messages of a sender wait here; the sender is told when they are released. A
+/// At most `config::blocks` messages of a sender wait here; the sender is notified when they are released. A
 /// shared receive queue has at most 512 blocks. When half of them hold messages that were not received yet,
 /// further ones are copied out, so that the awaited message always finds a block; while this rank does not
 /// poll, senders wait for one (RNR).

@@ -19,8 +19,8 @@ class endpoint;
 
 /// A UD queue pair in the multicast group of a communicator, and the protocol that makes its datagrams
 /// reliable (P1 section 4.3): receivers report missing messages (NAK), so that reliability costs nothing
-/// unless messages are lost. Every rank of the communicator has one and hears every other; a rank that joins
-/// late has merely lost earlier messages.
+/// unless messages are lost. Each rank of a communicator has one and receives from all others; a rank that
+/// joins late has merely lost earlier messages.
 ///
 /// * A *signal* is a word that says which call is complete; a later one supersedes earlier ones, so that it
 ///   needs no window, order or acknowledgement.

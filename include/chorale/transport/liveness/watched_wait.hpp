@@ -45,7 +45,7 @@ class watched_wait {
     bool probes = false;         ///< ask the awaited peer, and those that owe an answer, for a sign of life
     bool asks_others = false;    ///< ... and one more rank, which is not awaited
   };
-  /// Steps at `time`, after `waited` of attended time. `stalls`: the failure detector wants a report.
+  /// Steps at `time`, after `waited` of attended time. `stalls`: the failure detector requests a report.
   [[nodiscard]] steps next(time_point time, clock::duration waited, attention how, bool stalls) noexcept;
   void end_survey() noexcept { surveys_ = false; }
 

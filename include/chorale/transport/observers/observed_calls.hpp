@@ -26,7 +26,7 @@ namespace chorale::transport {
 /// as the communicator.
 class observed_calls {
  public:
-  /// `calls`: the communicator's record, which is told whether there are observers. `resent`: returns the
+  /// `calls`: the communicator's record, which notes whether there are observers. `resent`: returns the
   /// messages that the transport has retransmitted so far. `sampling`: config::sampling.
   observed_calls(call_record& calls, observed_communicator who, clock::duration sampling,
                  std::function<std::uint64_t()> resent);
@@ -78,12 +78,12 @@ class observed_calls {
   /// It has ended.
   void end_access(observed_event what) noexcept;
 
-  /// Registers an algorithm for `what` that chooses anew in each call: `last(choice)` returns its latest
+  /// Registers an algorithm for `what` that makes its choice in each call: `last(choice)` returns its latest
   /// choice. Both must live as long as the communicator makes calls.
   void ask(operation what, const void* choice, model::last_choice (*last)(const void*)) noexcept;
 
  private:
-  /// An observer, which is told of calls from number `since` on.
+  /// An observer, which is notified of calls from number `since` on.
   struct listener {
     std::shared_ptr<observer> who;
     std::uint64_t since = 0;
