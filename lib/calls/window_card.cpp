@@ -42,8 +42,8 @@ std::exception_ptr note_failure(window_card& mine, int rank) noexcept {
     }
   } catch (...) {
     mine.failure = static_cast<int>(errc::verbs_failed);
-    std::string_view{"there is no memory left, not even to say for what"}.copy(mine.why,
-                                                                               window_card::text_bytes);
+    std::string_view{"there is no memory left, not even to report for what"}.copy(mine.why,
+                                                                                  window_card::text_bytes);
     return std::current_exception();
   }
 }

@@ -47,7 +47,7 @@ std::string why_no_thread() {
   if (!has_room_for(stack))
     return fmt::format("there is no memory for a thread's stack of {} KiB: raise {}", stack >> 10,
                        memory_limits());
-  return "this user or container has as many threads as it may: raise 'ulimit -u', or the container's "
+  return "this user or container has reached its limit of threads: raise 'ulimit -u', or the container's "
          "pids.max";
 }
 

@@ -67,8 +67,8 @@ std::uint64_t virtual_places::number(const std::string& layout, int rank, int si
   if (!given || given->ranks() != size)
     throw error(
         errc::invalid_argument,
-        fmt::format("config::places (CHORALE_PLACES) is '{}', a layout of {} ranks, and this group has "
-                    "{}: name a layout of as many",
+        fmt::format("config::places (CHORALE_PLACES) is '{}', a layout of {} ranks, but this group has "
+                    "{}: give a layout of that many",
                     layout, given ? given->ranks() : 0, size));
   return 1 + static_cast<std::uint64_t>(given->of(rank));
 }

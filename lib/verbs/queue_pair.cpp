@@ -27,7 +27,7 @@ std::string creation_remedy(const driver& provider, ibv_context* context, const 
   std::string passed;
   const auto check = [&](const char* field, std::uint32_t value, int most, const char* limit) {
     if (value > static_cast<std::uint32_t>(most))
-      passed += fmt::format("{}{} {} is over the device's {} of {}", passed.empty() ? "" : "; ", field, value,
+      passed += fmt::format("{}{} {} exceeds the device's {} of {}", passed.empty() ? "" : "; ", field, value,
                             limit, most);
   };
   check("send_depth", wanted.send_depth, limits.max_qp_wr, "max_qp_wr");

@@ -149,7 +149,7 @@ int settled_mtu(const device& from, std::uint8_t port, const ibv_port_attr& attr
     throw error(
         errc::invalid_argument,
         fmt::format(
-            "MTU of {} bytes is over the active MTU of port {} of {}, {} bytes: set CHORALE_MTU to at "
+            "MTU of {} bytes exceeds the active MTU of port {} of {}, {} bytes: set CHORALE_MTU to at "
             "most that{}",
             wanted, port, from.name(), active,
             attributes.link_layer == IBV_LINK_LAYER_ETHERNET ? ", or raise the MTU of its network interface"

@@ -152,7 +152,7 @@ TEST_CASE("an unexpected message in a matching call is a mismatch when it is see
     CHECK(!all.known.compare(2, now, 3));
     const auto no = all.known.compare(2, now, 3);
     REQUIRE(no);
-    CHECK(has(no->what(), "the other has gone on without sending"));
+    CHECK(has(no->what(), "the other has continued without sending"));
   }
   SECTION("a torn message of this call is looked at again, however often") {
     all.known.take(2, all.theirs.about(2));

@@ -40,7 +40,8 @@ void print_communicator(const job& j, const communicator& c, std::size_t most) {
   const std::string name = c.label.empty() ? fmt::format("{:08x}", c.group) : fmt::format("'{}'", c.label);
   chorale::say(stdout, "\n  communicator {}: {} rank{}", name, c.size, c.size == 1 ? "" : "s");
   if (c.hosts > 1)
-    chorale::say(stdout, " on {} hosts, {} of them here; look at the others there", c.hosts, c.ranks.size());
+    chorale::say(stdout, " on {} hosts, {} of them here; run this there to see the others", c.hosts,
+                 c.ranks.size());
   chorale::say(stdout, "\n    {:>6} {:>8} {:<9} {:>12}\n", "rank", "pid", "thread", "calls");
   std::size_t shown = 0;
   for (const auto i : c.ranks) {

@@ -165,7 +165,7 @@ class window_target {
       constexpr bool writable = !std::is_const_v<window_argument::element_at<Range>>;
       static_assert(writable, "chorale::window: this range is to be written to, and is const");
       static_assert(window_argument::lasts<Range>,
-                    "chorale::window: this range is to be written to, and is a temporary: what comes would "
+                    "chorale::window: this range is to be written to, and is a temporary: the result would "
                     "be lost");
       if constexpr (writable)
         return {std::ranges::data(r), std::ranges::size(r)};

@@ -106,9 +106,9 @@ peer_calls::verdict peer_calls::compare(int peer, call_id now, std::uint32_t see
   std::string what =
       fmt::format("call {} on rank {} is {}", number, rank_, mine ? mine->describe() : "unknown");
   if (same)
-    what +=
-        fmt::format(" as on rank {}, but what the two send and take there does not fit: {}", peer,
-                    ahead < 0 ? "a message of it was never taken" : "the other has gone on without sending");
+    what += fmt::format(
+        " as on rank {}, but what the two send and take there does not fit: {}", peer,
+        ahead < 0 ? "a message of it was never taken" : "the other has continued without sending");
   else if (mine && theirs != nullptr)
     what += fmt::format(", on rank {} it is {} ({})", peer, theirs->describe(), mine->difference(*theirs));
   else
