@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The standard algorithms over the library's transports, which the library contains in compiled form.
+// Starts algorithms; the library contains the standard ones over its own transports in compiled form.
 #pragma once
 
 #include <cstddef>
@@ -7,6 +7,7 @@
 #include <type_traits>
 
 #include <chorale/algorithm/operation_traits.hpp>
+#include <chorale/algorithm/start.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -53,5 +54,19 @@ inline constexpr bool serves_uneven = Algorithm::uneven;
 template <operation What, class Algorithm>
 requires std::is_same_v<Algorithm, typename operation_traits<What>::default_algorithm>
 inline constexpr bool serves_uneven<What, Algorithm> = false;
+
+/// Starts algorithm A of `What` over `net`: the library's compiled form if there is one.
+template <operation What, class Algorithm, class Net, class... Arguments>
+task<> launch(Net& net, call_id now, const Arguments&... arguments) {
+  if constexpr (is_compiled<What, Algorithm, Net>) {
+    return compiled<What, Algorithm, Net>::run(net, now, arguments...);
+  } else {
+    static_assert(
+        requires { sizeof(Algorithm); },
+        "chorale: an algorithm is not there: the library has the standard ones in compiled form for its "
+        "own transports; for others include <chorale/algorithm/standard.hpp>");
+    return chorale::start<Algorithm>(net, now, arguments...);
+  }
+}
 
 }  // namespace chorale::calls
