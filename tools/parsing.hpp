@@ -7,7 +7,7 @@
 #include <ostream>
 #include <sstream>
 
-#include <chorale/core/printable_text.hpp>
+#include <chorale/core/error.hpp>
 
 namespace parsing {
 

@@ -13,10 +13,8 @@
 #include <chorale/bootstrap/launched.hpp>
 #include <chorale/calls/all.hpp>
 #include <chorale/calls/rank_arguments.hpp>
+#include <chorale/core/arguments.hpp>  // IWYU pragma: export
 #include <chorale/core/config.hpp>
-#include <chorale/core/in_place.hpp>
-#include <chorale/core/initial.hpp>  // IWYU pragma: export
-#include <chorale/core/root.hpp>     // IWYU pragma: export
 #include <chorale/policies.hpp>
 #include <chorale/registered_array.hpp>
 #include <chorale/transport/rc.hpp>

@@ -10,7 +10,7 @@
 #include <chorale/core/uncancellable.hpp>
 
 #include "../core/immortal.hpp"
-#include "../core/of_process.hpp"
+#include "../core/over_forks.hpp"
 #include "../core/printable.hpp"
 #include "expected_ranks.hpp"
 

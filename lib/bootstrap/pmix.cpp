@@ -17,7 +17,7 @@
 
 #include "../core/helper_thread.hpp"
 #include "../core/immortal.hpp"
-#include "../core/of_process.hpp"
+#include "../core/over_forks.hpp"
 #include "../core/printable.hpp"
 #include "../core/process.hpp"
 #include "../core/streams_reserved.hpp"

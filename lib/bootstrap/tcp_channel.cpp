@@ -6,7 +6,7 @@
 #include <string_view>
 #include <utility>
 
-#include "../core/entropy.hpp"
+#include <chorale/core/system_services.hpp>
 
 namespace chorale::bootstrap {
 namespace {

@@ -10,7 +10,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/core/uncancellable.hpp>
 
-#include "../core/of_process.hpp"
+#include "../core/over_forks.hpp"
 #include "tcp_channel.hpp"
 
 namespace chorale::bootstrap {

@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "../core/entropy.hpp"
+#include <chorale/core/system_services.hpp>
+
 #include "tcp_sockets.hpp"
 
 namespace chorale::bootstrap {

@@ -9,7 +9,7 @@
 
 #include <chorale/core/operator_tag.hpp>
 
-#include "hold_over_forks.hpp"
+#include "over_forks.hpp"
 
 namespace chorale {
 namespace {

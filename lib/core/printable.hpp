@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/printable_text.hpp>
+#include <chorale/core/error.hpp>
 
 namespace chorale {
 namespace detail {

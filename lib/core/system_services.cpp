@@ -5,7 +5,6 @@
 #include <chorale/core/system_services.hpp>
 #include <chorale/core/uncancellable.hpp>
 
-#include "entropy.hpp"
 #include "helper_thread.hpp"
 
 namespace chorale {

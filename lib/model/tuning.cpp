@@ -14,8 +14,8 @@
 #include <chorale/core/fnv.hpp>
 #include <chorale/model/tuning.hpp>
 
-#include "../core/hold_over_forks.hpp"
 #include "../core/immortal.hpp"
+#include "../core/over_forks.hpp"
 #include "built_in.hpp"
 #include "candidates.hpp"
 #include "cost.hpp"

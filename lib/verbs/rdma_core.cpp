@@ -6,7 +6,7 @@
 #include <chorale/verbs/driver.hpp>
 
 #include "../core/helper_thread.hpp"
-#include "../core/of_process.hpp"
+#include "../core/over_forks.hpp"
 
 namespace chorale::verbs {
 

@@ -14,7 +14,7 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 # Each case: a header, of which a copy is made; the text to replace in it, and the replacement; the expected message.
 MISTAKES = {
     "a function": ("chorale/communicator.hpp", "  /// Returns once all ranks have called it.\n", "", "Member barrier() (function) of class chorale::communicator is not documented"),
-    "a class": ("chorale/core/in_place.hpp", "///", "//", "Compound chorale::in_place_t is not documented"),
+    "a class": ("chorale/core/arguments.hpp", "///", "//", "Compound chorale::in_place_t is not documented"),
     "a class without members": ("chorale/algorithm/barrier/standard.hpp", "///", "//", "Compound chorale::barrier::standard is not documented"),
     "an enumerator": ("chorale/core/error.hpp", "///< a rank died or cannot be reached", "", "Enumerator peer_lost is not documented"),
     "a concept": ("chorale/bootstrap/concept.hpp", "///", "//", "Compound chorale::bootstrap::group is not documented"),

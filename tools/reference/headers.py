@@ -14,8 +14,8 @@ import installed  # noqa: E402
 
 # Other headers in the reference: types that calls take and return, and the layers of the configuration.
 ALSO = ("bench/aligned_floats.hpp", "bench/contestant.hpp", "bench/measure.hpp", "bench/plan.hpp", "bench/statistics.hpp", "calls/parts.hpp",
-        "calls/split.hpp", "calls/window_operand.hpp", "core/blocks.hpp", "core/byte_operator.hpp", "core/call.hpp", "core/elements.hpp", "core/in_place.hpp", "core/initial.hpp", "core/named.hpp",
-        "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/reduction.hpp", "core/root.hpp", "core/stall_report.hpp", "core/strided.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
+        "calls/split.hpp", "calls/window_operand.hpp", "core/arguments.hpp", "core/blocks.hpp", "core/byte_operator.hpp", "core/call.hpp", "core/elements.hpp", "core/named.hpp",
+        "core/neighbours.hpp", "core/operators.hpp", "core/placed.hpp", "core/reduction.hpp", "core/stall_report.hpp", "core/strided.hpp", "core/task.hpp", "core/types.hpp", "transport/observers/observer.hpp")
 # Headers that users name but that only combine others, which have their own pages.
 NOT = ("algorithm/allgather/within.hpp", "algorithm/exchange/manifest.hpp", "algorithm/exchange/neighbour.hpp", "algorithm/read_operands.hpp",
        "algorithm/reduce/put_operands.hpp", "algorithm/agreed.hpp", "algorithm/evaluation.hpp", "algorithm/host_slots.hpp", "algorithm/shared_slots.hpp",

@@ -5,7 +5,7 @@
 #include <span>
 
 #include <chorale/bench/contestant.hpp>
-#include <chorale/core/in_place.hpp>
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/operators.hpp>
 
 namespace chorale::bench {

@@ -15,10 +15,10 @@
 #include <chorale/bench/aligned_floats.hpp>
 #include <chorale/bench/contestant.hpp>
 #include <chorale/bench/oracle.hpp>
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/clock.hpp>
 #include <chorale/core/operators.hpp>
-#include <chorale/core/root.hpp>
 
 namespace chorale::bench {
 

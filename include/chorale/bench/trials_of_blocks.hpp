@@ -10,9 +10,8 @@
 #include <fmt/format.h>
 
 #include <chorale/bench/trials.hpp>
-#include <chorale/core/in_place.hpp>
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/neighbours.hpp>
-#include <chorale/core/root.hpp>
 #include <chorale/core/types.hpp>
 
 namespace chorale::bench {

@@ -12,11 +12,10 @@
 #include <type_traits>
 #include <utility>
 
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/elements.hpp>
 #include <chorale/core/error.hpp>
-#include <chorale/core/in_place.hpp>
 #include <chorale/core/reduction.hpp>
-#include <chorale/core/root.hpp>
 #include <chorale/core/strided.hpp>
 #include <chorale/core/types.hpp>
 

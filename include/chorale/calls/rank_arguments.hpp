@@ -11,9 +11,8 @@
 #include <utility>
 
 #include <chorale/calls/operand.hpp>
-#include <chorale/core/in_place.hpp>
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/neighbours.hpp>
-#include <chorale/core/root.hpp>
 
 namespace chorale::calls {
 

@@ -14,8 +14,8 @@
 #include <chorale/algorithm/scratch.hpp>
 #include <chorale/calls/element_number.hpp>
 #include <chorale/calls/reduce.hpp>
+#include <chorale/core/arguments.hpp>
 #include <chorale/core/copy_bytes.hpp>
-#include <chorale/core/initial.hpp>
 
 namespace chorale::calls {
 

@@ -9,7 +9,13 @@
 #include <utility>
 #include <vector>
 
-#include <chorale/core/printable_text.hpp>
+namespace chorale::detail {
+
+/// `text` with escapes such as `\x1b` in place of control characters and invalid UTF-8. Line breaks and tabs
+/// stay.
+[[nodiscard]] std::string printable_text(std::string_view text);
+
+}  // namespace chorale::detail
 
 namespace chorale {
 

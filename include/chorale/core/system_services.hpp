@@ -68,4 +68,8 @@ class system_services {
   [[gnu::tls_model("initial-exec")]] static constinit thread_local system_services* replaced_;
 };
 
+/// An unpredictable number; in a simulation determined by the seed. @throws error errc::unsupported if the
+/// system provides none.
+[[nodiscard]] std::uint64_t unguessable_word();
+
 }  // namespace chorale

@@ -7,11 +7,11 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/system_services.hpp>
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/connections/connections.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
-#include "../../core/entropy.hpp"
 #include "../wire/messages.hpp"
 #include "queue_pair_numbers.hpp"
 

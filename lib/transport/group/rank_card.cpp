@@ -5,7 +5,8 @@
 #include <cstring>
 #include <string_view>
 
-#include "../../core/entropy.hpp"
+#include <chorale/core/system_services.hpp>
+
 #include "../../core/printable.hpp"
 
 namespace chorale::transport {

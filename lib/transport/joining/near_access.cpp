@@ -9,7 +9,6 @@
 #include <chorale/core/fnv.hpp>
 #include <chorale/core/system_services.hpp>
 
-#include "../../core/entropy.hpp"
 #include "../../core/virtual_places.hpp"
 #include "../group/membership.hpp"
 

@@ -9,7 +9,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/memory/registration_cache.hpp>
 
-#include "../../core/of_process.hpp"
+#include "../../core/over_forks.hpp"
 #include "../../core/pages.hpp"
 #include "unmap_monitor.hpp"
 #include "unmapped_log.hpp"

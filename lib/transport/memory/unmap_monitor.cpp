@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "../../core/helper_thread.hpp"
-#include "../../core/of_process.hpp"
+#include "../../core/over_forks.hpp"
 #include "../../core/streams_reserved.hpp"
 
 namespace chorale::transport {

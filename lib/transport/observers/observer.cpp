@@ -5,8 +5,8 @@
 
 #include <chorale/transport/observers/observer.hpp>
 
-#include "../../core/hold_over_forks.hpp"
 #include "../../core/immortal.hpp"
+#include "../../core/over_forks.hpp"
 
 namespace chorale {
 namespace {

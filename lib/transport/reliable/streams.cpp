@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/system_services.hpp>
 #include <chorale/transport/reliable/streams.hpp>
 
-#include "../../core/entropy.hpp"
 #include "streams_parts.hpp"
 
 namespace chorale::transport::reliable {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorale/transport/wire/opened_device.hpp>
 
-#include "../../core/of_process.hpp"
+#include "../../core/over_forks.hpp"
 #include "device_watch.hpp"
 #include "devices_in_use.hpp"
 

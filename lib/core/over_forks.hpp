@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Static objects that a child of fork() replaces by new ones.
+// What the library has across fork(): static objects that a child replaces, locks that it finds free.
 #pragma once
 
+#include <mutex>
 #include <new>
 #include <pthread.h>
 
@@ -31,5 +32,13 @@ class of_process {
     }));
   }
 };
+
+/// From now on fork() waits until no thread holds `lock`, so that a child finds neither the lock held by a
+/// thread that does not exist there, nor what it protects half changed. To be called when the library is
+/// loaded. Whoever holds `lock` must not fork. If there is no memory for the handlers, forks do not wait.
+template <std::mutex& lock>
+void hold_over_forks() noexcept {
+  static_cast<void>(pthread_atfork([] { lock.lock(); }, [] { lock.unlock(); }, [] { lock.unlock(); }));
+}
 
 }  // namespace chorale::detail
