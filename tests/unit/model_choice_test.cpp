@@ -11,9 +11,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/model/tuning.hpp>
 
-#include "../../lib/model/allgather.hpp"
 #include "../../lib/model/cost.hpp"
-#include "../../lib/model/rdma_tree.hpp"
+#include "../../lib/model/paper_models.hpp"
 
 using namespace chorale::model;
 using chorale::operation;

@@ -9,7 +9,7 @@
 
 #include <chorale/core/error.hpp>
 
-#include "../../lib/model/rdma_tree.hpp"
+#include "../../lib/model/paper_models.hpp"
 
 using namespace chorale::model;
 

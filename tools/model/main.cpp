@@ -10,8 +10,7 @@
 #include <fmt/format.h>
 
 #include "../../lib/core/printable.hpp"
-#include "../../lib/model/allgather.hpp"
-#include "../../lib/model/rdma_tree.hpp"
+#include "../../lib/model/paper_models.hpp"
 #include "../bench/output.hpp"
 #include "../parsing.hpp"
 

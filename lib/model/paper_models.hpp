@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The model of broadcast and allreduce over RDMA writes down and up a tree: P2 section 5 and P3 figure 6.16.
+// The papers' models: broadcast and allreduce over RDMA writes down and up a tree (P2 section 5, P3 figure
+// 6.16), and allgathers (P4 section 2.3).
 #pragma once
 
 #include <cstddef>
@@ -63,5 +64,21 @@ best_and_worst degree_k_allreduce(int ranks, int k, std::size_t bytes, std::size
 /// to rank 0 at once; the smallest of equals. Source: P2 section 6.2.1, figure 11.
 /// @throws error errc::invalid_argument if `ranks` is below 1.
 int best_degree(int ranks, std::size_t bytes, const event_costs& costs = {});
+
+/// The cost of a message, in microseconds. P4 prints no values.
+struct hockney_costs {
+  double startup = 0;  ///< ts
+  double byte = 0;     ///< tw
+};
+
+/// T_rd = ts log2 p + (p - 1) m tw for p = `ranks` and m = `bytes`, a rank's block. P4 gives it for powers of
+/// two. Other groups fold and unfold: ts (floor(log2 p) + 2) + (2 p - 1) m tw, since the last step brings all
+/// p blocks to each rank that folded in the first.
+/// @throws error errc::invalid_argument if `ranks` is below 1.
+double recursive_doubling_allgather(int ranks, std::size_t bytes, const hockney_costs& costs);
+
+/// T_ring = (p - 1) (ts + m tw).
+/// @throws error errc::invalid_argument if `ranks` is below 1.
+double ring_allgather(int ranks, std::size_t bytes, const hockney_costs& costs);
 
 }  // namespace chorale::model

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rdma_tree.hpp"
+#include "paper_models.hpp"
 
 #include <algorithm>
 #include <string>
@@ -7,10 +7,19 @@
 #include <chorale/core/error.hpp>
 #include <chorale/topology/arithmetic.hpp>
 #include <chorale/topology/degree_k.hpp>
-
-#include "require_ranks.hpp"
+#include <chorale/topology/recursive_doubling.hpp>
 
 namespace chorale::model {
+namespace {
+
+void require_ranks(const char* function, int ranks) {
+  if (ranks >= 1 && ranks <= topology::max_size) return;
+  throw error(errc::invalid_argument, std::string{"model::"} + function + ": ranks is " +
+                                          std::to_string(ranks) + "; it must be 1 to 2^30");
+}
+
+}  // namespace
+
 double broadcast_step(std::size_t bytes, std::size_t block, const event_costs& costs) {
   if (block < 2)
     throw error(errc::invalid_argument, "model::broadcast_step: block is " + std::to_string(block) +
@@ -69,6 +78,18 @@ int best_degree(int ranks, std::size_t bytes, const event_costs& costs) {
     best = static_cast<int>(k);
   }
   return best;
+}
+
+double recursive_doubling_allgather(int ranks, std::size_t bytes, const hockney_costs& costs) {
+  require_ranks("recursive_doubling_allgather", ranks);
+  const double blocks = topology::is_power_of_two(ranks) ? ranks - 1.0 : 2.0 * ranks - 1;
+  return topology::recursive_doubling::steps_of(ranks) * costs.startup +
+         blocks * static_cast<double>(bytes) * costs.byte;
+}
+
+double ring_allgather(int ranks, std::size_t bytes, const hockney_costs& costs) {
+  require_ranks("ring_allgather", ranks);
+  return (ranks - 1) * (costs.startup + static_cast<double>(bytes) * costs.byte);
 }
 
 }  // namespace chorale::model
