@@ -7,7 +7,7 @@
 #include <chorale/bootstrap/pmix.hpp>
 #include <chorale/core/error.hpp>
 
-#include "integer_of.hpp"
+#include "environment.hpp"
 
 namespace chorale::bootstrap {
 namespace {

@@ -12,7 +12,7 @@
 #include "../core/immortal.hpp"
 #include "../core/over_forks.hpp"
 #include "../core/printable.hpp"
-#include "expected_ranks.hpp"
+#include "environment.hpp"
 
 namespace chorale::bootstrap {
 namespace {

@@ -23,7 +23,7 @@
 #include "../core/streams_reserved.hpp"
 #include "../core/system_files.hpp"
 #include "../core/timed_wait.hpp"
-#include "expected_ranks.hpp"
+#include "environment.hpp"
 #include "rank_claim.hpp"
 
 #ifdef CHORALE_HAVE_PMIX

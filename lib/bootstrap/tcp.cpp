@@ -16,8 +16,8 @@
 #include <chorale/core/uncancellable.hpp>
 
 #include "../core/printable.hpp"
+#include "environment.hpp"
 #include "tcp_client.hpp"
-#include "tcp_environment.hpp"
 #include "tcp_id.hpp"
 #include "tcp_server.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "tcp_environment.hpp"
+#include "environment.hpp"
 
 #include <cstdlib>
 #include <limits>
@@ -12,7 +12,6 @@
 #include <chorale/core/error.hpp>
 
 #include "../core/printable.hpp"
-#include "integer_of.hpp"
 #include "tcp_sockets.hpp"
 
 namespace chorale::bootstrap {
@@ -58,6 +57,19 @@ int port_of_environment() {
 }
 
 }  // namespace
+
+void require_expected_ranks(int size, errc otherwise, std::string_view how) {
+  const char* text = std::getenv("CHORALE_RANKS");
+  if (text == nullptr) return;
+  const int value = integer_of("CHORALE_RANKS", 0);
+  if (value < 1)
+    throw error(errc::invalid_environment,
+                fmt::format("CHORALE_RANKS='{}' cannot be used: it accepts a number of ranks, 1 and up",
+                            printable(text)));
+  if (value != size)
+    throw error(otherwise,
+                fmt::format("CHORALE_RANKS expects {} ranks, but there are {}: {}", value, size, how));
+}
 
 tcp_environment tcp_environment::read() {
   constexpr int most = std::numeric_limits<int>::max();
