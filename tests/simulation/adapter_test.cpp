@@ -9,8 +9,6 @@
 
 #include <chorale/simulation/machine/host_costs.hpp>
 
-#include "simulation/machine/context_cache.hpp"
-
 namespace {
 
 using namespace chorale::simulation;

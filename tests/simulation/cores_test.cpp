@@ -20,7 +20,6 @@
 #include "../support/simulated.hpp"
 #include "simulation/host_cores.hpp"
 #include "simulation/scheduler.hpp"
-#include "simulation/shared_core.hpp"
 
 namespace {
 

@@ -2,14 +2,15 @@
 // The path of a message through an adapter: its engines, its bus, its cache of queue pair contexts.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
 #include <chorale/simulation/machine/adapter_costs.hpp>
 #include <chorale/simulation/time.hpp>
 
 #include "../network/network.hpp"
 #include "../network/occupancy.hpp"
-#include "context_cache.hpp"
 
 namespace chorale::simulation {
 
@@ -41,6 +42,31 @@ struct placement {
   instant seen;       ///< all of it is in memory
   instant completed;  ///< its completion is in the queue, if it has one
   instant answered;   ///< its acknowledgement leaves, if it has one
+};
+
+/// The adapter's cache of queue pair contexts, which limits how many connections are cheap (P5 section 3.2):
+/// set-associative, with sets of four contexts and LRU replacement. A queue pair's set is a hash of
+/// its number, so a nearly full cache already has a few misses, and their rate grows with further queue
+/// pairs.
+class context_cache {
+ public:
+  /// Room for `count` contexts; 0: unlimited.
+  explicit context_cache(std::uint32_t count);
+
+  /// Uses the context of a queue pair, and loads it. @returns whether it was in the cache.
+  bool use(std::uint32_t queue_pair) noexcept;
+
+  [[nodiscard]] std::uint64_t hits() const noexcept { return hits_; }
+  [[nodiscard]] std::uint64_t misses() const noexcept { return misses_; }
+
+ private:
+  static constexpr std::uint32_t ways = 4;
+  using set = std::array<std::uint64_t, ways>;  // numbers of queue pairs + 1, the most recent first; 0: empty
+
+  std::vector<set> sets_;
+  std::uint32_t used_ways_;
+  std::uint64_t hits_ = 0;
+  std::uint64_t misses_ = 0;
 };
 
 /// An adapter with one port: a state machine without a clock, called once for each message (or each burst of

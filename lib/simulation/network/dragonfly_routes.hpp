@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include <chorale/simulation/machine/topology.hpp>
+#include <chorale/simulation/machine/network_costs.hpp>
 
 #include "link.hpp"
 

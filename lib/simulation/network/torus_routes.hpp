@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include <chorale/simulation/machine/topology.hpp>
+#include <chorale/simulation/machine/network_costs.hpp>
 
 #include "link.hpp"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The costs of a host besides its adapter: copies, operators, polling and context switches.
+// The costs of a host besides its adapter: copies, operators, polling and context switches, and messages that
+// do not use the adapter.
 #pragma once
 
 #include <algorithm>
@@ -77,6 +78,17 @@ struct host_costs {
   [[nodiscard]] duration waiting_look() const noexcept {
     return std::max<duration>(look, std::chrono::nanoseconds{10});
   }
+};
+
+/// Messages between two ranks of a host that do not use its adapter: the core that posts a request copies the
+/// payload into the other rank's memory, and the other core gets it from the first one's cache.
+struct near_costs {
+  duration post{};  ///< each request, besides the copy of its payload
+  duration line{};  ///< until a core that polls a cache line sees what another core has written there
+  byte_cost byte;   ///< of bytes that another core's cache holds: the least that a copy of them takes
+  /// Copies of at least this many bytes also take the time of the memory, which all cores of a host share.
+  std::uint64_t uncached = 0;
+  byte_cost memory;  ///< of these copies, by all cores together
 };
 
 }  // namespace chorale::simulation

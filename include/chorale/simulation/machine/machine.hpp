@@ -9,7 +9,6 @@
 
 #include <chorale/simulation/machine/adapter_costs.hpp>
 #include <chorale/simulation/machine/host_costs.hpp>
-#include <chorale/simulation/machine/near_costs.hpp>
 #include <chorale/simulation/machine/network_costs.hpp>
 
 namespace chorale::simulation {
