@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "addresses.hpp"
-
 #include <cerrno>
 
 #include "fabric.hpp"
 #include "queue_pair.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "bursts.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "context.hpp"
-
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -10,8 +8,7 @@
 #include "completions.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
-#include "post.hpp"
-#include "queue_pairs.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

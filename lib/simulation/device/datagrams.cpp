@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "datagrams.hpp"
 
 #include <arpa/inet.h>
 #include <cerrno>
 #include <cstring>
 #include <memory>
 
-#include "addresses.hpp"
 #include "completions.hpp"
 #include "fabric.hpp"
 #include "packet.hpp"
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
 #include "responder.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

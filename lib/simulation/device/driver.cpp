@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // sim0 as a table of verbs.
 #include "../../verbs/sender_of.hpp"
-#include "addresses.hpp"
 #include "completions.hpp"
-#include "context.hpp"
-#include "datagrams.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
-#include "memory.hpp"
-#include "queue_pairs.hpp"
+#include "requester.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 

@@ -11,7 +11,7 @@
 #include "../../verbs/profile_rules.hpp"
 #include "events.hpp"
 #include "queue_pair_faults.hpp"
-#include "queue_pairs.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

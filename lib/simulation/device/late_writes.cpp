@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "late_writes.hpp"
-
 #include <algorithm>
 #include <memory>
 #include <span>
 #include <utility>
 
-#include "context.hpp"
 #include "fabric.hpp"
+#include "responder.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

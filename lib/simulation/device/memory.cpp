@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "memory.hpp"
-
 #include <cerrno>
 #include <new>
 #include <sys/mman.h>
 
 #include "../../verbs/profile_rules.hpp"
 #include "fabric.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

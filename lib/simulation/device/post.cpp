@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // ibv_post_send, ibv_post_recv, ibv_post_srq_recv: their immediate checks, and the copies of requests.
-#include "post.hpp"
-
 #include <algorithm>
 #include <cerrno>
 
@@ -9,6 +7,7 @@
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
 #include "responder.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "queue_pairs.hpp"
 
 #include <algorithm>
 #include <cerrno>
 
 #include "../../verbs/profile_rules.hpp"
 #include "../../verbs/queue_pair_attributes.hpp"
-#include "addresses.hpp"
 #include "completions.hpp"
-#include "context.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
-#include "late_writes.hpp"
 #include "queue_pair.hpp"
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
+#include "responder.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "regions.hpp"
 
-#include "limits.hpp"
+#include "hca.hpp"
 
 namespace chorale::simulation::device {
 namespace {

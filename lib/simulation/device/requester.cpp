@@ -6,9 +6,7 @@
 #include <cstring>
 
 #include "../../verbs/request_rules.hpp"
-#include "bursts.hpp"
 #include "completions.hpp"
-#include "datagrams.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
 #include "queue_pair_faults.hpp"

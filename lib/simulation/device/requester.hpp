@@ -7,6 +7,7 @@
 
 #include "packet.hpp"
 #include "queue_pair.hpp"
+#include "wire.hpp"
 
 namespace chorale::simulation::device {
 
@@ -32,5 +33,13 @@ send_request* find_request(queue_pair& qp, const request_name& name, bool first_
 bool check_pieces(const queue_pair& qp, const send_request& r, int access) noexcept;
 /// The payload, as it is in memory now.
 std::vector<std::byte> gather(const send_request& r);
+
+/// Sends the datagram of a request.
+void send_datagram(queue_pair& qp, const send_request& r, const outgoing& weight, const departure& leaves,
+                   const traced& trace);
+
+/// Sends a message, whose first burst is `first` and leaves as `leaves` says. Between bursts the adapter's
+/// other queue pairs have their turns, while this one's next request waits until the last burst has left.
+void send_in_bursts(std::unique_ptr<message> m, const outgoing& first, const departure& leaves);
 
 }  // namespace chorale::simulation::device

@@ -4,14 +4,12 @@
 #include <algorithm>
 #include <cstring>
 
-#include "addresses.hpp"
 #include "completions.hpp"
-#include "context.hpp"
 #include "events.hpp"
 #include "fabric.hpp"
-#include "late_writes.hpp"
 #include "queue_pair_faults.hpp"
 #include "requester.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 namespace {

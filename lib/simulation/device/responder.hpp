@@ -24,4 +24,10 @@ receive take_receive(queue_pair& qp);
 /// Writes `data` into a receive, which is long enough. False if a local key does not permit it.
 bool fill(const queue_pair& qp, const receive& into, std::span<const std::byte> data);
 
+/// Places a write as a fabric without ordering may: some parts now, others after later writes, or after the
+/// requester's completion. Precondition: `what` may write there.
+void write_in_parts(queue_pair& qp, const message& what);
+/// Places all late parts: they precede any request that completes at the target, or that reads.
+void place_late(queue_pair& qp);
+
 }  // namespace chorale::simulation::device
