@@ -2,6 +2,7 @@
 // Queue pairs and the engine that executes their work requests.
 #pragma once
 
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <vector>
@@ -11,9 +12,24 @@
 #include "memory.hpp"
 #include "objects.hpp"
 #include "queues.hpp"
-#include "request_builder.hpp"
 
 namespace chorale::soft {
+
+/// One per QP. `building` is held from wr_start until wr_complete or wr_abort, as verbs require.
+struct request_builder {
+  struct entry {
+    ibv_send_wr wr;
+    std::size_t first_sge;     ///< in `sges`
+    std::size_t first_inline;  ///< in `inline_bytes`, if its data was set inline
+    bool has_inline;
+  };
+
+  spin_lock building;
+  std::vector<entry> entries;
+  std::vector<ibv_sge> sges;
+  std::vector<unsigned char> inline_bytes;
+  int failure = 0;  ///< the first failure: wr_complete returns it and posts nothing
+};
 
 /// A send work request with everything it needs from the caller's structures.
 struct work_request : verbs::request_terms {

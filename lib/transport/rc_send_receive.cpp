@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: Apache-2.0
-#include <chorale/transport/rc_send_receive.hpp>
-
-namespace chorale::transport {
-
-template class one_rail<rc_send_receive_kind>;
-
-}  // namespace chorale::transport
