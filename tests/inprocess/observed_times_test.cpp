@@ -10,7 +10,6 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/transport/observers/cycle_clock.hpp>
-#include <chorale/transport/observers/cycle_scale.hpp>
 
 #include "../support/seed.hpp"
 

@@ -10,7 +10,6 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/connections/connection_table.hpp>
-#include <chorale/transport/connections/ledger.hpp>
 
 namespace {
 

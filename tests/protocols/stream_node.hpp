@@ -16,7 +16,7 @@
 #include <chorale/transport/liveness/failure_detector.hpp>
 #include <chorale/transport/liveness/watched_wait.hpp>
 
-#include "transport/liveness/farewell_rounds.hpp"
+#include "transport/liveness/questions.hpp"
 #include "transport/reliable/stream_table.hpp"
 #include "virtual_port.hpp"
 

@@ -17,8 +17,8 @@
 #include <chorale/transport/status/status.hpp>
 
 #include "../../lib/transport/liveness/stall_survey.hpp"
-#include "../../lib/transport/liveness/stall_text.hpp"
 #include "../../lib/transport/status/status_messages.hpp"
+#include "transport/liveness/stall_reports.hpp"
 
 using chorale::call;
 using chorale::call_id;

@@ -10,9 +10,7 @@
 #include <chorale/transport/liveness/failure_detector.hpp>
 #include <chorale/transport/liveness/watched_wait.hpp>
 
-#include "../../lib/transport/liveness/farewell_rounds.hpp"
-#include "../../lib/transport/liveness/mismatch_query.hpp"
-#include "../../lib/transport/liveness/repeated_question.hpp"
+#include "../../lib/transport/liveness/questions.hpp"
 
 using chorale::attention;
 using namespace chorale::transport;

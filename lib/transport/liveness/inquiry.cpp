@@ -11,14 +11,13 @@
 
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/liveness/inquiry.hpp>
+#include <chorale/transport/wire/control_channel.hpp>
 
 #include "../../core/printable.hpp"
 #include "../group/membership.hpp"
-#include "../wire/best_effort.hpp"
 #include "../wire/messages.hpp"
-#include "farewell_rounds.hpp"
-#include "mismatch_query.hpp"
 #include "peer_calls.hpp"
+#include "questions.hpp"
 #include "stall_survey.hpp"
 
 namespace chorale::transport {

@@ -9,7 +9,7 @@
 #include <chorale/core/clock.hpp>
 
 #include "../status/status_messages.hpp"
-#include "repeated_question.hpp"
+#include "questions.hpp"
 
 namespace chorale::transport {
 

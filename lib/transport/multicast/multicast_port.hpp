@@ -6,9 +6,19 @@
 #include <cstdint>
 #include <span>
 
+#include <chorale/core/clock.hpp>
+
 #include "multicast_messages.hpp"
 
 namespace chorale::transport {
+
+struct multicast_options {
+  int rank = 0;
+  int size = 1;
+  std::uint64_t secret = 0;       ///< contained in each multicast
+  std::size_t payload_bytes = 0;  ///< largest message
+  clock::duration patience{};     ///< shortest time from the beginning of a wait to its first NAK
+};
 
 /// Implemented by the owner of the queue pairs, and by a simulated network in tests. Both kinds of sending
 /// are unreliable. Peers are identified by rank.

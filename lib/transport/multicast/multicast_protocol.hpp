@@ -10,7 +10,6 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/multicast/multicast_statistics.hpp>
 
-#include "multicast_options.hpp"
 #include "multicast_port.hpp"
 #include "multicast_receiver.hpp"
 #include "multicast_sender.hpp"

@@ -14,7 +14,6 @@
 
 #include "../liveness/awaited.hpp"
 #include "multicast_messages.hpp"
-#include "multicast_options.hpp"
 #include "multicast_port.hpp"
 #include "nak_timer.hpp"
 

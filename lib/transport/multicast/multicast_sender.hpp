@@ -13,7 +13,6 @@
 #include <chorale/transport/multicast/multicast_statistics.hpp>
 
 #include "multicast_messages.hpp"
-#include "multicast_options.hpp"
 #include "multicast_port.hpp"
 
 namespace chorale::transport {

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <cstddef>
+#include <map>
+#include <mutex>
 #include <utility>
 
 #include <chorale/core/call.hpp>
 #include <chorale/core/system_services.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
-#include "first_communicators.hpp"
+#include "../../core/immortal.hpp"
 
 namespace chorale::transport {
 namespace {
@@ -14,6 +17,47 @@ namespace {
 std::uint32_t key_of(const observed_event& access) noexcept {
   const auto kind = static_cast<std::uint64_t>(access.what) << 32 | static_cast<std::uint32_t>(access.peer);
   return static_cast<std::uint32_t>(detail::mix(detail::mix(kind + 1) ^ access.bytes) >> 8);
+}
+
+/// Records the first communicator of each thread, or fiber of a simulation: communicators split from it
+/// renumber the ranks and have other job numbers, so that only the first identifies the ranks. Once a thread
+/// has no communicator left, its next one is the first. Thread-safe.
+class first_communicators {
+ public:
+  [[nodiscard]] static first_communicators& all();
+
+  /// The thread `flow` makes communicator `who`: sets its home and job.
+  void enter(const void* flow, observed_communicator& who);
+  void leave(const void* flow) noexcept;
+
+ private:
+  struct home {
+    int rank = 0;
+    std::uint32_t job = 0;
+    std::size_t communicators = 0;
+  };
+
+  std::mutex mutex_;
+  std::map<const void*, home> by_flow_;
+};
+
+first_communicators& first_communicators::all() {
+  static detail::immortal<first_communicators> of_process;
+  return *of_process;
+}
+
+void first_communicators::enter(const void* flow, observed_communicator& who) {
+  const std::lock_guard hold{mutex_};
+  home& mine = by_flow_.try_emplace(flow, home{who.rank, who.job, 0}).first->second;
+  ++mine.communicators;
+  who.home = mine.rank;
+  who.job = mine.job;
+}
+
+void first_communicators::leave(const void* flow) noexcept {
+  const std::lock_guard hold{mutex_};
+  const auto mine = by_flow_.find(flow);
+  if (mine != by_flow_.end() && --mine->second.communicators == 0) by_flow_.erase(mine);
 }
 
 }  // namespace

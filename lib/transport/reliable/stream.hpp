@@ -14,17 +14,79 @@
 #include <chorale/core/copy_bytes.hpp>
 #include <chorale/transport/reliable/statistics.hpp>
 
-#include "lazy_time.hpp"
-#include "message_credits.hpp"
+#include "../wire/sequence.hpp"
 #include "pacing.hpp"
 #include "packet.hpp"
-#include "packet_port.hpp"
 #include "receive_window.hpp"
-#include "retry_timer.hpp"
 #include "send_window.hpp"
 #include "signals.hpp"
 
 namespace chorale::transport::reliable {
+
+/// Limits how many messages a rank may have sent beyond those that its peer has released. The number of
+/// released messages travels as 32 bits with every packet in the other direction. Not thread-safe.
+class message_credits {
+ public:
+  /// Messages of this rank that the peer has not released.
+  [[nodiscard]] std::uint64_t outstanding() const noexcept { return sent_ - peer_released_; }
+  void on_sent() noexcept { ++sent_; }
+  /// The peer reports how many it has released; ignored if that exceeds the number sent.
+  void on_acknowledged(std::uint32_t released) noexcept {
+    const std::uint64_t back = caught_up(peer_released_, released);
+    if (back <= sent_) peer_released_ = back;
+  }
+
+  /// One of the peer's messages was released.
+  void on_released() noexcept { ++released_; }
+  /// Number of messages released, for the next packet; after sending that, call `mark_acknowledged`.
+  [[nodiscard]] std::uint32_t released() const noexcept { return static_cast<std::uint32_t>(released_); }
+  void mark_acknowledged() noexcept { acknowledged_ = released_; }
+  [[nodiscard]] std::uint64_t unacknowledged() const noexcept { return released_ - acknowledged_; }
+
+ private:
+  std::uint64_t sent_ = 0;
+  std::uint64_t peer_released_ = 0;
+  std::uint64_t released_ = 0;
+  std::uint64_t acknowledged_ = 0;
+};
+
+/// The time is either known, or read when first needed: most arrivals need no clock. The owner of a state
+/// machine supplies the reader. Converts to the time. Not thread-safe.
+class lazy_time {
+ public:
+  using reader = clock::time_point (*)() noexcept;
+
+  lazy_time(clock::time_point known) noexcept : time_(known) {}
+  explicit lazy_time(reader read) noexcept : read_(read) {}
+  lazy_time(const lazy_time&) = delete;
+  lazy_time& operator=(const lazy_time&) = delete;
+
+  operator clock::time_point() const noexcept {
+    if (read_ != nullptr) {
+      time_ = read_();
+      read_ = nullptr;
+    }
+    return time_;
+  }
+
+ private:
+  mutable reader read_ = nullptr;
+  mutable clock::time_point time_{};
+};
+
+/// Unreliable datagrams to the other ranks.
+class packet_port {
+ public:
+  /// Sends one datagram; `body` may be reused at once. `solicited` wakes the service thread of a peer that
+  /// computes. Returns false if there is no room now: retry later. @throws error if sending has become
+  /// impossible.
+  virtual bool send(int peer, stream_kind kind, std::span<const std::byte> body, bool solicited) = 0;
+  /// Counts a malformed datagram, which was discarded.
+  virtual void refuse() noexcept = 0;
+
+ protected:
+  ~packet_port() = default;
+};
 
 class stream;
 

@@ -14,7 +14,6 @@
 #include <chorale/transport/wire/control_channel.hpp>
 
 #include "../../core/shortage.hpp"
-#include "best_effort.hpp"
 #include "device_watch.hpp"
 #include "messages.hpp"
 

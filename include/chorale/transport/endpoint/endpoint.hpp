@@ -13,8 +13,10 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/core/config.hpp>
 #include <chorale/core/error.hpp>
+#include <chorale/core/frame_arena.hpp>
 #include <chorale/core/places.hpp>
 #include <chorale/core/remote_region.hpp>
+#include <chorale/core/state_store.hpp>
 #include <chorale/transport/endpoint/entry.hpp>
 #include <chorale/transport/endpoint/multicasts.hpp>
 #include <chorale/transport/endpoint/progress_engine.hpp>
@@ -25,13 +27,37 @@
 #include <chorale/transport/liveness/failures.hpp>
 #include <chorale/transport/liveness/inquiry.hpp>
 #include <chorale/transport/liveness/liveness.hpp>
-#include <chorale/transport/memory/algorithm_store.hpp>
 #include <chorale/transport/memory/dependents.hpp>
 #include <chorale/transport/observers/call_record.hpp>
 #include <chorale/transport/wire/control_channel.hpp>
 #include <chorale/transport/wire/mailbox.hpp>
 
 namespace chorale::transport {
+
+/// Coroutine frames and algorithm states of one communicator. One thread at a time.
+class algorithm_store {
+ public:
+  [[nodiscard]] frame_arena& frames() noexcept { return frames_; }
+
+  /// The `State` of this type, default-constructed at first use.
+  template <class State>
+  [[nodiscard]] State& state() {
+    return states_.template state<State>();
+  }
+
+  /// Destroys all states. Precondition: no operation of this rank is in progress, and no peer can access
+  /// memory that states keep.
+  void end_states() noexcept { states_.end(); }
+
+  /// Registered bytes kept by states.
+  [[nodiscard]] std::size_t& kept_bytes() noexcept { return kept_bytes_; }
+  [[nodiscard]] std::size_t kept_bytes() const noexcept { return kept_bytes_; }
+
+ private:
+  frame_arena frames_;
+  std::size_t kept_bytes_ = 0;
+  state_store states_;
+};
 
 /// A rank in a group that it has joined: the device ports, and one object for each task that all transports
 /// share. Only constructs and destroys these objects. One thread at a time.

@@ -15,7 +15,6 @@
 #include <chorale/core/clock.hpp>
 #include <chorale/transport/endpoint/entry.hpp>
 #include <chorale/transport/endpoint/multicasts.hpp>
-#include <chorale/transport/endpoint/parked_call.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/liveness/failures.hpp>
 #include <chorale/transport/liveness/slow_wait.hpp>
@@ -23,6 +22,18 @@
 #include <chorale/transport/wire/control_channel.hpp>
 
 namespace chorale::transport {
+
+/// The innermost coroutine of a call, what it waits for, and the slow wait for the awaited peer.
+struct parked_call {
+  std::coroutine_handle<> frame;
+  bool (*ready)(void*) = nullptr;
+  void* awaiter = nullptr;
+  int (*awaited)(void*) = nullptr;  ///< returns the peer currently waited for, if that changes
+  std::optional<slow_wait> watch;
+  std::exception_ptr failure;  ///< to be raised inside the coroutine
+
+  [[nodiscard]] int awaited_peer() const { return awaited == nullptr ? watch->peer() : awaited(awaiter); }
+};
 
 class watchdog;
 
