@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Names of the enumerations of the verbs, for messages.
+// The verbs in words, for messages: names of enumerations, and completions.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <infiniband/verbs.h>
@@ -25,5 +26,12 @@ std::string_view to_string(ibv_event_type type) noexcept;
 std::string_view link_layer_name(unsigned char link_layer) noexcept;
 /// "IB", "RoCE v1" or "RoCE v2", for gid_row::type.
 std::string_view gid_type_name(unsigned int type) noexcept;
+
+/// "RDMA write on QP 0x12: remote access error (REM_ACCESS_ERR), vendor 0x0; <remedy>". A failed completion
+/// defines only wr_id, status, qp_num and vendor_err, so `operation`, if given, names the operation.
+std::string describe(const ibv_wc& completion, std::string_view operation = {});
+
+/// The usual cause of `status` and the remedy, as one clause; empty for success.
+std::string_view remedy(ibv_wc_status status) noexcept;
 
 }  // namespace chorale::verbs

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../lib/verbs/work_completion.hpp"
+#include "verbs/text.hpp"
 
 namespace test {
 

@@ -7,7 +7,6 @@
 
 #include <catch2/catch.hpp>
 
-#include "../../lib/verbs/work_completion.hpp"
 #include "support.hpp"
 
 using Catch::Contains;

@@ -20,7 +20,7 @@
 #include <chorale/transport/joining/joining.hpp>
 #include <chorale/transport/memory/kept_memory.hpp>
 #include <chorale/transport/memory/memory_report.hpp>
-#include <chorale/transport/memory/withdrawal_guard.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
 #include <chorale/transport/wire/arrival.hpp>
 
 namespace chorale::transport {

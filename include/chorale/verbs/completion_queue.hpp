@@ -25,8 +25,7 @@ class completion_queue {
   [[nodiscard]] int entries() const noexcept { return handle_.get()->cqe; }
 
   /// Takes at most `room.size()` completions. @returns the filled part of `room`, empty if there are none. A
-  /// completion may report a failure: check its `status` (`lib/verbs/work_completion.hpp` puts it into
-  /// words).
+  /// completion may report a failure: check its `status` (`lib/verbs/text.hpp` puts it into words).
   /// @throws error if the queue itself is broken (overrun, device gone) or closed.
   std::span<ibv_wc> poll(std::span<ibv_wc> room) {
     ibv_cq* const queue = handle_.get();

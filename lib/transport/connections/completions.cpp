@@ -6,7 +6,7 @@
 
 #include <chorale/transport/connections/connections.hpp>
 
-#include "../../verbs/work_completion.hpp"
+#include "../../verbs/text.hpp"
 #include "queue_pair_numbers.hpp"
 
 namespace chorale::transport {

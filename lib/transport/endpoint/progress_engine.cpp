@@ -2,7 +2,7 @@
 #include <chorale/core/background.hpp>
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/transport/endpoint/progress_engine.hpp>
-#include <chorale/transport/memory/withdrawal_guard.hpp>
+#include <chorale/transport/memory/registration_cache.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
 
 #include "../liveness/watchdog.hpp"

@@ -11,6 +11,7 @@
 #include <chorale/core/uncancellable.hpp>
 #include <chorale/model/tuning.hpp>
 #include <chorale/transport/joining/joining.hpp>
+#include <chorale/transport/joining/no_start_guard.hpp>
 
 #include "../../core/virtual_places.hpp"
 #include "../group/farewell_audience.hpp"
@@ -21,7 +22,6 @@
 #include "../memory/zero_copy_size.hpp"
 #include "../observers/standard_observers.hpp"
 #include "near_access.hpp"
-#include "no_start.hpp"
 
 namespace chorale::transport {
 namespace {

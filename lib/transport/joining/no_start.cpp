@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "no_start.hpp"
-
 #include <chrono>
 #include <cstdint>
 #include <exception>
@@ -11,7 +9,9 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/joining/no_start_guard.hpp>
 #include <chorale/transport/wire/control_channel.hpp>
+#include <chorale/transport/wire/datagram_port.hpp>
 
+#include "../group/membership.hpp"
 #include "../wire/messages.hpp"
 
 namespace chorale::transport {

@@ -7,7 +7,7 @@
 #include <chorale/transport/liveness/failure_detector.hpp>
 #include <chorale/transport/windows/loopback.hpp>
 
-#include "../../verbs/work_completion.hpp"
+#include "../../verbs/text.hpp"
 
 namespace chorale::transport {
 

@@ -8,7 +8,7 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/wire/datagram_queue.hpp>
 
-#include "../../verbs/work_completion.hpp"
+#include "../../verbs/text.hpp"
 
 namespace chorale::transport {
 namespace {

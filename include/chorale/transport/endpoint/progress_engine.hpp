@@ -17,11 +17,43 @@
 #include <chorale/transport/endpoint/multicasts.hpp>
 #include <chorale/transport/endpoint_user.hpp>
 #include <chorale/transport/liveness/failures.hpp>
-#include <chorale/transport/liveness/slow_wait.hpp>
+#include <chorale/transport/liveness/watched_wait.hpp>
 #include <chorale/transport/observers/call_record.hpp>
 #include <chorale/transport/wire/control_channel.hpp>
 
 namespace chorale::transport {
+
+class progress_engine;
+
+/// Slow path of a wait: progress, failures reported by others, liveness of the awaited peer and of others,
+/// stall reports, deadline.
+class slow_wait {
+ public:
+  slow_wait(progress_engine& engine, int peer, call_id now) noexcept : engine_(&engine), wait_(peer, now) {}
+  /// Checks once; returns the duration of the wait in attended time. @throws error if waiting is futile;
+  /// exceptions of a stall handler. With `attention::polls` there is no deadline: a program that polls
+  /// decides how long it waits.
+  clock::duration check(attention how = attention::waits);
+  /// Reports the wait to observers from now on; call it if there are observers.
+  void observe() noexcept;
+  /// Changes the awaited peer.
+  void expect(int peer) noexcept { wait_.expect(peer); }
+  /// Ends the wait.
+  void end() noexcept {
+    if (has_end_) [[unlikely]]
+      finish();
+  }
+  [[nodiscard]] int peer() const noexcept { return wait_.peer(); }
+  [[nodiscard]] call_id now() const noexcept { return wait_.call(); }
+
+ private:
+  void finish() noexcept;
+
+  progress_engine* engine_;
+  bool has_end_ = false;  ///< the end of the wait has to be reported
+  bool is_observed_ = false;
+  watched_wait wait_;
+};
 
 /// The innermost coroutine of a call, what it waits for, and the slow wait for the awaited peer.
 struct parked_call {

@@ -5,7 +5,12 @@
 namespace chorale::transport {
 
 class control_channel;
+class datagram_port;
 class membership;
+
+/// Tells all other ranks, which would otherwise wait, that this rank could not make its communicator. Takes
+/// at most 500 ms if datagrams cannot be sent.
+void announce_no_start(datagram_port& port, const membership& members) noexcept;
 
 /// The other ranks already expect this rank. If the guard is destroyed without having been dismissed, the
 /// communicator could not be made here: the others are told, since they would otherwise wait for it.

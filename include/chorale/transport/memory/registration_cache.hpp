@@ -4,16 +4,48 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include <chorale/core/config.hpp>
 #include <chorale/transport/concepts.hpp>
-#include <chorale/transport/memory/withdrawal_guard.hpp>
 #include <chorale/verbs/memory_region.hpp>
 #include <chorale/verbs/protection_domain.hpp>
 
 namespace chorale::transport {
+
+class progress_engine;
+
+/// Held next to memory of a call that peers or the device may be using. If an exception destroys it, such as
+/// one of the algorithm itself (an operator throws, a message does not fit), the transport withdraws all
+/// memory at once, since the exception may destroy that memory next. Move-only.
+class withdrawal_guard {
+ public:
+  /// Guards nothing.
+  withdrawal_guard() = default;
+  explicit withdrawal_guard(progress_engine& engine) noexcept
+      : engine_(&engine), exceptions_(std::uncaught_exceptions()) {}
+  withdrawal_guard(withdrawal_guard&& other) noexcept
+      : engine_(std::exchange(other.engine_, nullptr)), exceptions_(other.exceptions_) {}
+  withdrawal_guard& operator=(withdrawal_guard&& other) noexcept {
+    std::swap(engine_, other.engine_);
+    std::swap(exceptions_, other.exceptions_);
+    return *this;
+  }
+  ~withdrawal_guard() {
+    if (engine_ != nullptr && std::uncaught_exceptions() != 0) [[unlikely]]
+      end();
+  }
+  void dismiss() noexcept { engine_ = nullptr; }
+
+ private:
+  void end() const noexcept;
+
+  progress_engine* engine_ = nullptr;
+  int exceptions_ = 0;  ///< number of exceptions in flight at construction
+};
 
 /// Why a cached registration stays valid although the program may free, remap or reuse its memory.
 enum class registration_guarantee {
