@@ -38,7 +38,7 @@ bool counter_is_steady() noexcept {
 /// Nanoseconds per cycle of the slowest usable counter: `slope_` and a span then fit into 64 bits.
 constexpr double slowest = 4;
 /// Maximum relative change of the rate. The system adjusts its clock by less than half of that; a counter
-/// that changes by more, as when a virtual machine migrates, is measured anew.
+/// that changes by more, as when a virtual machine migrates, is measured again.
 constexpr double steady = 0.001;
 
 }  // namespace
