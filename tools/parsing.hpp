@@ -7,7 +7,7 @@
 #include <ostream>
 #include <sstream>
 
-#include <chorale/core/error.hpp>
+#include <chorale/core/printable_text.hpp>
 
 namespace parsing {
 

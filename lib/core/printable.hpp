@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include <chorale/core/error.hpp>
+#include <chorale/core/printable_text.hpp>
 
 namespace chorale {
 namespace detail {

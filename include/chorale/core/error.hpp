@@ -9,13 +9,7 @@
 #include <utility>
 #include <vector>
 
-namespace chorale::detail {
-
-/// `text` with escapes such as `\x1b` in place of control characters and invalid UTF-8. Line breaks and tabs
-/// stay.
-[[nodiscard]] std::string printable_text(std::string_view text);
-
-}  // namespace chorale::detail
+#include <chorale/core/printable_text.hpp>
 
 namespace chorale {
 
