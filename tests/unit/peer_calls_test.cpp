@@ -16,9 +16,9 @@
 #include <chorale/core/error.hpp>
 #include <chorale/transport/status/status.hpp>
 
+#include "../../lib/transport/liveness/stall_reports.hpp"
 #include "../../lib/transport/liveness/stall_survey.hpp"
 #include "../../lib/transport/status/status_messages.hpp"
-#include "transport/liveness/stall_reports.hpp"
 
 using chorale::call;
 using chorale::call_id;
