@@ -15,8 +15,8 @@
 #include <chorale/core/error.hpp>
 #include <chorale/verbs/device.hpp>
 
+#include "../../lib/verbs/text.hpp"
 #include "programs.hpp"
-#include "verbs/text.hpp"
 
 using namespace soft_test;
 using namespace robustness;

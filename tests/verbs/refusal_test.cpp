@@ -2,8 +2,8 @@
 // The errors of the classes when a real device refuses. (Whether it refuses is tested in `conformance/`.)
 #include <catch2/catch.hpp>
 
+#include "../../lib/verbs/text.hpp"
 #include "support.hpp"
-#include "verbs/text.hpp"
 
 using Catch::Contains;
 using namespace chorale::verbs;

@@ -6,7 +6,7 @@
 
 #include <catch2/catch.hpp>
 
-#include "verbs/text.hpp"
+#include "../../lib/verbs/text.hpp"
 
 namespace test {
 

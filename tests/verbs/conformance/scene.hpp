@@ -7,9 +7,9 @@
 
 #include <chorale/verbs/address_handle.hpp>
 
+#include "../../../lib/verbs/text.hpp"
 #include "../support.hpp"
 #include "report.hpp"
-#include "verbs/text.hpp"
 
 namespace conformance {
 
