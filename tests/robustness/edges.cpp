@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <csetjmp>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -12,6 +13,7 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
@@ -138,6 +140,22 @@ void jump_out_of_operator(communicator& comm) {
   if (setjmp(before_call) == 0) comm.reduce(data, result, sum, chorale::root{0});
 }
 
+sigjmp_buf before_wait;
+
+/// Rank 0 leaves a barrier by a signal handler while it waits for the others.
+void jump_out_of_wait(communicator& comm) {
+  if (comm.rank() != 0) {
+    usleep(1'500'000);
+    return comm.barrier();
+  }
+  std::signal(SIGALRM, [](int) { siglongjmp(before_wait, 1); });
+  if (sigsetjmp(before_wait, 1) != 0) return;
+  const itimerval soon{{}, {0, 300'000}};
+  require(setitimer(ITIMER_REAL, &soon, nullptr) == 0, "setitimer");
+  comm.barrier();
+  throw std::runtime_error("the wait ended before the jump");
+}
+
 bool has_all_rights = true;
 
 /// All ranks on one core, on which rank 0 and its service thread have a higher priority: rank 0 must sleep.
@@ -206,6 +224,7 @@ void do_late(std::string_view what, const char* program, communicator& comm) {
   if (what == "setuid") become_nobody();
   if (what == "cancel") cancel_in_call(comm);
   if (what == "longjmp") jump_out_of_operator(comm);
+  if (what == "longjmp-wait") jump_out_of_wait(comm);
   if (what == "precedence") use_precedence(comm);
   if (comm.rank() != 0) return;
   if (what == "quick_exit") std::quick_exit(0);

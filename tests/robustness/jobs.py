@@ -195,6 +195,12 @@ class Edges(Case):
         said = self.edge("longjmp")
         self.check_says(said, "rank 0", "longjmp()", "wrong use")
 
+    def test_a_jump_out_of_a_wait(self):
+        said = self.edge("longjmp-wait")
+        self.check_says(said, "rank 0", "longjmp()", "wrong use")
+        for rank in "rank 1", "rank 2":
+            self.check_says(said, rank, "rank 0 destroyed its communicator", "longjmp()")
+
     def test_a_long_host_name(self):
         name = "h" * 64
         if subprocess.run(["unshare", "--uts", "true"], capture_output=True, check=False).returncode != 0:

@@ -157,7 +157,7 @@ void failures::abandon() noexcept {
   try {
     const std::string what = fmt::format(
         "rank {} destroyed its communicator from inside a call of it, by a reduction operator or a stall "
-        "handler",
+        "handler, or after longjmp() out of a call",
         group_->rank());
     chorale::say(stderr, "chorale: {}: what it holds stays until the process ends\n", what);
     throw error(errc::misuse, what, {group_->rank()});
