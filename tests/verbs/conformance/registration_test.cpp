@@ -70,11 +70,14 @@ TEST_CASE("access that the device lacks differs from invalid access", "[registra
   rig r;
   const pages memory(1);
   for (const int access : {int{IBV_ACCESS_MW_BIND}, int{IBV_ACCESS_ZERO_BASED}}) {
+    int failure = 0;
     try {
       const memory_region region(r.domain, memory.first, memory.bytes, all_access | access);
     } catch (const chorale::error& e) {
-      CHECK(e.code().value() == EOPNOTSUPP);
+      failure = e.code().value();
     }
+    // Adapters may have these rights.
+    if (failure != 0 || r.device.is_soft() || is_simulated()) CHECK(failure == EOPNOTSUPP);
     CHECK(failure_of(r, memory.first, 4096, IBV_ACCESS_REMOTE_WRITE | access) == EINVAL);
   }
 }
