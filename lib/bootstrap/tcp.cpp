@@ -19,6 +19,7 @@
 #include "environment.hpp"
 #include "tcp_client.hpp"
 #include "tcp_id.hpp"
+#include "tcp_messages.hpp"
 #include "tcp_server.hpp"
 
 namespace chorale::bootstrap {
@@ -142,8 +143,8 @@ class tcp::meeting {
               errc::bootstrap_failed,
               fmt::format(
                   "bootstrap::tcp on rank {}: after {} ms it still waits for {}: start all ranks, with "
-                  "the same address, or give them more time (CHORALE_DEADLINE_MS)",
-                  mine_.rank, waited.count(), end.awaited()));
+                  "the same address, or give them more time (CHORALE_DEADLINE_MS); {}",
+                  mine_.rank, waited.count(), end.awaited(), words_for_further_programs));
         has_asked = true;
         continue;
       }

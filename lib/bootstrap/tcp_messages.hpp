@@ -74,6 +74,11 @@ template <detail::sendable Message>
 
 /// "rank 3", "ranks 3 and 5", "ranks 0, 1, 2, 3, 4, 5, 6, 7 and 25 more".
 [[nodiscard]] std::string ranks_in_words(const std::vector<int>& ranks);
+/// The remedy if those that a process waits for in vain have joined long ago: without this process, which has
+/// only inherited the variables of a rank.
+inline constexpr std::string_view words_for_further_programs =
+    "a program that a rank has started inherits its variables, but is no rank: start it without them "
+    "(env -u RANK -u CHORALE_BOOTSTRAP)";
 /// What a `tcp_fault` says about the other side: a clause whose subject is that side.
 [[nodiscard]] std::string_view words_of(tcp_fault fault) noexcept;
 

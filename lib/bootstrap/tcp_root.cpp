@@ -216,11 +216,12 @@ void tcp_root::give_up(int rank, std::chrono::milliseconds waited) {
                                 ? std::string{}
                                 : fmt::format("; connections that were not believed: {}, the last {}",
                                               distrusted_, last_distrusted_);
+  const std::string why =
+      is_complete_ ? "made this exchange: not all ranks make the same communicators"
+                   : fmt::format("come: look whether each was started, and reaches this address; {}",
+                                 words_for_further_programs);
   fail(fmt::format("rank {} has waited {} ms, and {} of {} {} not {}{}", rank, waited.count(),
-                   ranks_in_words(late), mine_.size, late.size() == 1 ? "has" : "have",
-                   is_complete_ ? "made this exchange: not all ranks make the same communicators"
-                                : "come: look whether each was started, and reaches this address",
-                   doubt),
+                   ranks_in_words(late), mine_.size, late.size() == 1 ? "has" : "have", why, doubt),
        late);
 }
 

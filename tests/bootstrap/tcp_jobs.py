@@ -162,6 +162,17 @@ class Meeting(Case):
             self.assertEqual(ended[0].returncode, 1)
             self.assertIn("a second process of this one is rank 0, too", output)
 
+    def test_a_further_program_of_a_rank(self):
+        """It inherits RANK and the address, but the ranks have met: it gives up, and disturbs nobody. Without the variables it is a singleton."""
+        for rank, words in enumerate(("rank 1 of 2 has not come", "still waits for the rank that listens")):
+            with self.subTest(rank=rank), Job(2, RANKS, f"starts{rank}") as job:
+                ends = job.start_all().ends()
+                said = "".join(output for _, output in ends)
+                self.assertEqual([status for status, _ in ends], [0, 0], said)
+                self.assertRegex(said, f"{words}.*env -u RANK -u CHORALE_BOOTSTRAP")
+                for one in "rank 0 of 1", "rank 0 of 2", "rank 1 of 2":
+                    self.assertIn(f"{one}: all right\n", said)
+
     def test_mistakes(self):
         for wrong, expected in (({"WORLD_SIZE": "3"}, "WORLD_SIZE"), ({"CHORALE_TCP_SECRET": "guessed"}, "its secret is another one"),
                                 ({"RANK": "2"}, "RANK='2' cannot be used: it accepts 0 to 1"), ({"RANK": "one"}, "RANK='one'"),

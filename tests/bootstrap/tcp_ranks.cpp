@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // A rank of a job without a launcher: makes several communicators and checks a sum on each. Usage: tcp_ranks
-// [WHAT [HOSTS]], where "says" prints a line at the beginning, and "kills" kills rank 1 between two
-// communicators; HOSTS is the expected number of hosts (1).
+// [WHAT [HOSTS]], where "says" prints a line at the beginning, "kills" kills rank 1 between two
+// communicators, "starts0" and "starts1" start further programs on that rank there, and "alone" expects a
+// singleton; HOSTS is the expected number of hosts (1).
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <stdexcept>
 #include <string>
@@ -26,6 +28,13 @@ void compare(Communicator& comm) {
       throw std::runtime_error("a wrong sum");
 }
 
+/// One with the variables of this rank, and one without.
+void start_further_programs(const std::string& program) {
+  const std::string both =
+      "CHORALE_DEADLINE_MS=2000 '" + program + "'; env -u RANK -u CHORALE_BOOTSTRAP '" + program + "' alone";
+  if (std::system(both.c_str()) != 0) throw std::runtime_error("the singleton has failed");
+}
+
 }  // namespace
 
 int main(int count, char** words) {
@@ -38,9 +47,10 @@ int main(int count, char** words) {
     }
     chorale::communicator<> first;
     compare(first);
-    if (std::to_string(first.hosts().count()) != hosts || first.is_singleton())
+    if (std::to_string(first.hosts().count()) != hosts || first.is_singleton() != (what == "alone"))
       throw std::runtime_error("the ranks are not those of so many hosts: " + hosts);
     if (what == "kills" && first.rank() == 1) ::raise(SIGKILL);
+    if (what == "starts" + std::to_string(first.rank())) start_further_programs(words[0]);
     chorale::communicator<chorale::transport::ud> second;
     compare(second);
     auto half = first.split(first.rank() % 2);
