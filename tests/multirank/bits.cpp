@@ -116,7 +116,7 @@ Number nan_of(std::uint64_t number) {
 
 template <class Number>
 void check_nans(chorale::communicator<>& comm, std::mt19937_64& random) {
-  for (const std::size_t n : {1U, 5U, 300U}) {
+  for (const std::size_t n : {1U, 5U, 300U, 20001U}) {
     std::vector<Number> mine(n);
     for (auto& one : mine) {
       const auto kind = random() % 8;
@@ -142,7 +142,7 @@ void check_nans(chorale::communicator<>& comm, std::mt19937_64& random) {
 template <class Element, class Op>
 void check_operator(chorale::communicator<>& comm, const char* name, std::mt19937_64& random, Op op) {
   check_loops<Element>(name, random, op);
-  for (const std::size_t n : {1U, 3U, 10U, 63U, 500U, 3001U}) {
+  for (const std::size_t n : {1U, 3U, 10U, 63U, 500U, 3001U, 20001U}) {
     const auto mine = numbers<Element>(random, n);
     check_calls<Element>(comm, name, mine, op);
   }
