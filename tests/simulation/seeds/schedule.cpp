@@ -172,6 +172,9 @@ schedule draw(std::uint64_t seed) {
       if (in_hundred(random, share)) s.wrong.disorders.push_back({host, in_hundred(random, 60)});
   }
   if (s.over == transport_kind::ud && s.ranks <= 16 && in_hundred(random, 50)) draw_multicasts(random, s);
+  // Silence then means nothing, so a death or departure that only silence shows would never be noticed.
+  if (!some_fail && s.wrong.deafnesses.empty() && random.below(7) == 3)
+    s.settings.service = chorale::service_policy::off;
   return s;
 }
 
@@ -194,11 +197,12 @@ std::string describe(const schedule& s) {
   const chorale::config& c = s.settings;
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "
-      "eager {} by {}{}{}{}\n",
+      "eager {} by {}{}{}{}{}\n",
       c.least_blocks(), c.block_bytes, c.zero_copy_bytes.value(), c.connections,
       static_cast<int>(c.send_receive_long), c.send_receive_block_bytes, c.send_receive_eager_bytes,
       c.send_receive_eager == chorale::eager_policy::rdma_write ? "RDMA write" : "send",
       c.registration == chorale::registration_policy::automatic ? "" : ", registers each time",
+      c.service == chorale::service_policy::off ? ", without service threads" : "",
       s.multicasts ? ", multicasts" : "", s.catches ? ", catches" : "");
   const auto& w = s.wrong;
   text += fmt::format("  of a million: {} lost, {} repeated, {} delayed, {} held up, by {} us at most{}\n",
