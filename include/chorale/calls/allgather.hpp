@@ -56,8 +56,8 @@ auto allgatherv(Caller& on, const operands& io, std::span<const std::size_t> siz
   const auto& [in, out] = io;
   return calls::allgather_blocks(
       on, operation::allgatherv, in, out,
-      blocks<std::byte>{out.bytes, on.arguments().uneven_layout(operation::allgatherv, sizes, displacements,
-                                                                out.bytes.size(), out.one, true)});
+      blocks<std::byte>{out.bytes, calls::uneven_layout(on, operation::allgatherv, sizes, displacements,
+                                                        out.bytes.size(), out.one, true)});
 }
 
 }  // namespace chorale::calls

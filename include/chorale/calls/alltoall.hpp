@@ -72,10 +72,10 @@ auto alltoallv(Caller& on, operands io, uneven_blocks sent, uneven_blocks taken)
   on.arguments().check_memory(operation::alltoallv, in);
   on.arguments().check_memory(operation::alltoallv, out);
   const auto rank = static_cast<std::size_t>(on.rank());
-  auto from = on.arguments().uneven_layout(operation::alltoallv, sent.sizes, sent.displacements,
-                                           in.bytes.size(), in.one, false);
-  auto to = on.arguments().uneven_layout(operation::alltoallv, taken.sizes, taken.displacements,
-                                         out.bytes.size(), out.one, true);
+  auto from = calls::uneven_layout(on, operation::alltoallv, sent.sizes, sent.displacements, in.bytes.size(),
+                                   in.one, false);
+  auto to = calls::uneven_layout(on, operation::alltoallv, taken.sizes, taken.displacements, out.bytes.size(),
+                                 out.one, true);
   if (sent.sizes[rank] != taken.sizes[rank])
     on.arguments().reject("alltoallv", "this rank sends itself " + std::to_string(sent.sizes[rank]) +
                                            " elements and expects " + std::to_string(taken.sizes[rank]));

@@ -94,6 +94,16 @@ decltype(auto) or_fail(Net& net, const Step& step) {
   }
 }
 
+/// `argument_checks::uneven_layout`, which needs memory.
+template <class Caller>
+block_layout uneven_layout(Caller& on, operation call, std::span<const std::size_t> sizes,
+                           std::span<const std::size_t> displacements, std::size_t room, std::size_t one,
+                           bool written) {
+  return calls::or_fail(on.transport(), [&] {
+    return on.arguments().uneven_layout(call, sizes, displacements, room, one, written);
+  });
+}
+
 /// The algorithm of an operation in a caller's composition.
 template <operation What, class Caller>
 using algorithm_of = typename Caller::template algorithm_of<What>;

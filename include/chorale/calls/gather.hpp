@@ -60,8 +60,8 @@ auto gatherv(Caller& on, const operands& io, std::span<const std::size_t> sizes,
   on.arguments().check_root(operation::gatherv, root);
   blocks<std::byte> all;
   if (on.rank() == root)
-    all = {out.bytes, on.arguments().uneven_layout(operation::gatherv, sizes, displacements, out.bytes.size(),
-                                                   out.one, true)};
+    all = {out.bytes, calls::uneven_layout(on, operation::gatherv, sizes, displacements, out.bytes.size(),
+                                           out.one, true)};
   const call what{.what = operation::gatherv, .root = root, .type = in.is_in_place ? out.type : in.type};
   return calls::gather_blocks(on, what, in, out, std::move(all));
 }

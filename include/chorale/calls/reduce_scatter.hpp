@@ -65,7 +65,7 @@ auto reduce_scatter(Caller& on, operands io, std::span<const std::size_t> sizes,
   const bool in_place = in.is_in_place;
   if (in_place) in = out.as_input();
   auto layout =
-      on.arguments().uneven_layout(operation::reduce_scatter, sizes, {}, in.bytes.size(), in.one, false);
+      calls::uneven_layout(on, operation::reduce_scatter, sizes, {}, in.bytes.size(), in.one, false);
   const extent mine = layout[on.rank()];
   if (in_place) out.bytes = out.bytes.subspan(mine.offset, mine.bytes);
   on.arguments().check_sizes(operation::reduce_scatter, mine.bytes, out.bytes.size(), in.one);

@@ -63,8 +63,8 @@ auto scatterv(Caller& on, const operands& io, std::span<const std::size_t> sizes
   on.arguments().check_root(operation::scatterv, root);
   blocks<const std::byte> all;
   if (on.rank() == root)
-    all = {in.bytes, on.arguments().uneven_layout(operation::scatterv, sizes, displacements, in.bytes.size(),
-                                                  in.one, false)};
+    all = {in.bytes, calls::uneven_layout(on, operation::scatterv, sizes, displacements, in.bytes.size(),
+                                          in.one, false)};
   const call what{.what = operation::scatterv, .root = root, .type = out.is_in_place ? in.type : out.type};
   return calls::scatter_blocks(on, what, in, out, std::move(all));
 }
