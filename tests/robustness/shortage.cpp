@@ -18,6 +18,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../support/instrumented.hpp"
+
 namespace shortage {
 namespace {
 
@@ -73,10 +75,10 @@ mode_t mode_of(int flags, va_list& rest) noexcept {
 }  // namespace
 
 const char* name(call what) noexcept {
-  constexpr const char* names[]{"memfd_create", "mmap",  "socket",         "socketpair",
-                                "bind",         "open",  "openat",         "fdopen",
-                                "flock",        "stat",  "fstat",          "epoll_create1",
-                                "epoll_ctl",    "pipe2", "pthread_create", "operator new"};
+  constexpr const char* names[]{"memfd_create", "mmap",          "socket",    "socketpair", "bind",
+                                "open",         "openat",        "fdopen",    "flock",      "stat",
+                                "fstat",        "epoll_create1", "epoll_ctl", "pipe2",      "pthread_create",
+                                "calloc",       "operator new"};
   return names[static_cast<int>(what)];
 }
 
@@ -85,6 +87,7 @@ int errno_of(call what) noexcept {
     case call::mmap:
     case call::stat:
     case call::fstat:
+    case call::calloc:
     case call::allocate:
     case call::bind:
       return ENOMEM;
@@ -235,6 +238,14 @@ int prctl(int option, ...) noexcept {
   }
   return next(option, given[0], given[1], given[2], given[3]);
 }
+
+// dlsym() itself may call it, so the C library's own is called by its other name.
+#if !CHORALE_TEST_INSTRUMENTED
+extern "C" void* __libc_calloc(std::size_t count, std::size_t bytes);
+void* calloc(std::size_t count, std::size_t bytes) noexcept {
+  return fails(call::calloc) ? nullptr : __libc_calloc(count, bytes);
+}
+#endif
 
 // The C library has nowhere to report that it has no memory for a destructor of a thread-local variable.
 extern "C" int __cxa_thread_atexit_impl(void (*destroy)(void*), void* object, void* library);

@@ -23,12 +23,14 @@ enum class call {
   epoll_ctl,
   pipe,
   pthread_create,
+  calloc,    ///< not under a sanitizer, which replaces it itself
   allocate,  ///< operator new, in all its forms
 };
 inline constexpr call all_calls[]{call::memfd_create, call::mmap, call::socket,         call::socketpair,
                                   call::bind,         call::open, call::openat,         call::fdopen,
                                   call::flock,        call::stat, call::fstat,          call::epoll_create,
-                                  call::epoll_ctl,    call::pipe, call::pthread_create, call::allocate};
+                                  call::epoll_ctl,    call::pipe, call::pthread_create, call::calloc,
+                                  call::allocate};
 
 const char* name(call what) noexcept;
 /// The errno that the call fails with.

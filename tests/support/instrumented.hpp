@@ -21,11 +21,13 @@ inline constexpr bool threads_watched = false;
 
 /// True under the address or the thread sanitizer: everything is many times slower, and memory that is freed
 /// stays mapped.
-#if defined(__SANITIZE_ADDRESS__) || CHORALE_TEST_HAS_FEATURE(address_sanitizer)
-inline constexpr bool instrumented = true;
+#if defined(__SANITIZE_ADDRESS__) || CHORALE_TEST_HAS_FEATURE(address_sanitizer) || \
+    defined(__SANITIZE_THREAD__) || CHORALE_TEST_HAS_FEATURE(thread_sanitizer)
+#define CHORALE_TEST_INSTRUMENTED 1
 #else
-inline constexpr bool instrumented = threads_watched;
+#define CHORALE_TEST_INSTRUMENTED 0
 #endif
+inline constexpr bool instrumented = CHORALE_TEST_INSTRUMENTED;
 
 /// A deadline short enough to pass while a peer stays away, and long enough for the other ranks even on a
 /// busy machine.
