@@ -25,33 +25,13 @@
 
 #include "../../lib/model/built_in.hpp"
 #include "../misuse/harness.hpp"
+#include "memory_calls.hpp"
 #include "shortage.hpp"
 
+using robustness::buffers;
+using robustness::subject;
+
 namespace {
-
-/// The buffers of a rank's calls, allocated in advance.
-struct buffers {
-  explicit buffers(int of, int ranks)
-      : rank(of),
-        size(ranks),
-        mine(block * static_cast<std::size_t>(ranks), of),
-        theirs(mine.size(), -1),
-        sends{chorale::to((of + 1) % ranks, few)} {}
-
-  static constexpr std::size_t block = 9000;
-  int rank;
-  int size;
-  std::vector<long> sum = std::vector<long>(5000, 1);
-  std::vector<int> mine;
-  std::vector<int> theirs;
-  std::vector<int> few = std::vector<int>(3, rank);
-  std::vector<chorale::outgoing> sends;
-
-  void begin() {
-    std::fill(sum.begin(), sum.end(), 1);
-    std::fill(theirs.begin(), theirs.end(), -1);
-  }
-};
 
 /// Makes calls; true if their results are correct.
 template <class Comm>
@@ -125,11 +105,6 @@ bool windows(Comm& comm, buffers& b) {
 }
 
 template <class Comm>
-struct subject {
-  const char* name;
-  bool (*calls)(Comm&, buffers&);
-};
-template <class Comm>
 constexpr subject<Comm> subjects[]{{"blocking", &blocking<Comm>}, {"nonblocking", &nonblocking<Comm>},
                                    {"parts", &parts<Comm>},       {"planned", &planned<Comm>},
                                    {"sparse", &sparse<Comm>},     {"windows", &windows<Comm>}};
@@ -140,6 +115,7 @@ struct fate {
   bool failed = false;
   bool wrong = false;
   bool in_vain = false;       ///< it waited until its deadline, or until a peer had been silent for too long
+  bool mismatched = false;    ///< a rank that had thrown made its next call while the others were in this one
   bool failed_later = false;  ///< in a call of the same communicator afterwards
   char text[400]{};
   char later[400]{};
@@ -147,6 +123,7 @@ struct fate {
   void note(const std::exception& e, char (&where)[400]) noexcept {
     std::snprintf(where, sizeof where, "%s", e.what());
     const auto* ours = dynamic_cast<const chorale::error*>(&e);
+    mismatched = mismatched || (ours != nullptr && ours->code() == chorale::errc::mismatch);
     in_vain = in_vain || (ours != nullptr &&
                           (ours->code() == chorale::errc::deadline ||
                            std::string_view{e.what()}.find("no sign of life") != std::string_view::npos));
@@ -220,6 +197,7 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
           CHECK_FALSE(one.no_copy);
           CHECK_FALSE(one.wrong);
           CHECK_FALSE(one.in_vain);
+          CHECK_FALSE(one.mismatched);
           // A part or a window that cannot be made affects no other call; any other failure fails the
           // communicator.
           CHECK(one.failed_later == all.front().failed_later);
@@ -231,12 +209,13 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
   });
 }
 
+constexpr int sizes[]{2, 3, 5};
+constexpr long rows[]{shortage::without_end, 4, 2, 1};
+
 /// All subjects on 2, 3 and 5 ranks, with 1, 2, 4 and all allocations failing in a row, or a sixth of these
 /// cases.
 template <class Comm>
 void try_subjects(const chorale::config& settings) {
-  static constexpr int sizes[]{2, 3, 5};
-  static constexpr long rows[]{shortage::without_end, 4, 2, 1};
   std::size_t turn = 0;
   for (const subject<Comm>& what : subjects<Comm>) {
     for (const long in_a_row : rows) {
@@ -250,11 +229,26 @@ void try_subjects(const chorale::config& settings) {
   }
 }
 
+/// The same with each collective call, or one of these cases with each third call. `turn` determines which.
+template <class Comm>
+void try_calls(const chorale::config& settings, std::size_t turn) {
+  for (const subject<Comm>& what : robustness::collective_calls<Comm>) {
+    const std::size_t now = turn++;
+    if (every())
+      for (const long in_a_row : rows)
+        for (const int ranks : sizes) try_all(what, ranks, in_a_row, settings);
+    else if (now % 3 == 0)
+      try_all(what, sizes[now / 3 % std::size(sizes)], rows[now / 3 % std::size(rows)], settings);
+  }
+}
+
 }  // namespace
 
 TEMPLATE_TEST_CASE("A rank without memory throws and the others are told", "[robustness][memory]",
                    MISUSE_TRANSPORTS, chorale::transport::rc_send_receive, chorale::transport::ud) {
   try_subjects<chorale::communicator<TestType>>(misuse::settings());
+  // The lengths of the names, of which not all leave the same rest, so that each call is tried over some.
+  try_calls<chorale::communicator<TestType>>(misuse::settings(), std::string_view{TestType::name}.size());
 }
 
 TEST_CASE("The first nonblocking call of a thread may lack memory", "[robustness][memory]") {
