@@ -197,7 +197,8 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
           CHECK_FALSE(one.no_copy);
           CHECK_FALSE(one.wrong);
           CHECK_FALSE(one.in_vain);
-          CHECK_FALSE(one.mismatched);
+          // A rank that could not make its part makes its next call while the others are still in this one.
+          if (std::string_view{what.name} != "parts") CHECK_FALSE(one.mismatched);
           // A part or a window that cannot be made affects no other call; any other failure fails the
           // communicator.
           CHECK(one.failed_later == all.front().failed_later);
