@@ -85,11 +85,8 @@ std::string list_of(const std::vector<int>& ranks) {
 std::string order_hint(const config& settings) {
   if (settings.placement != placement_policy::ordered) return {};
   return "; data are announced by order, as CHORALE_PLACEMENT=ordered says: where the fabric does not keep "
-         "it, "
-         "calls hang or give wrong results";
+         "it, calls hang or give wrong results";
 }
-
-using activity = stall_report::activity;
 
 stall_reports::stall_reports(const membership& group, const config& settings, const call_record& calls,
                              liveness& lives, inquiry& asks)
