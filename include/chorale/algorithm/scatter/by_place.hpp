@@ -47,6 +47,7 @@ struct by_place {
     return flat::run(net, now, std::move(all), mine, root);
   }
 
+  /// Which algorithm runs over `net`, this one or `flat`, and why.
   template <mailbox_transport Net>
   static std::string explain(const Net& net, std::size_t) {
     return chorale::explain_joining(net, least_places);
