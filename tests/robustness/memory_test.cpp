@@ -211,7 +211,8 @@ void try_all(const subject<Comm>& what, int ranks, long in_a_row, const chorale:
 }
 
 constexpr int sizes[]{2, 3, 5};
-constexpr long rows[]{shortage::without_end, 4, 2, 1};
+/// How many allocations fail in a row.
+constexpr long lengths[]{shortage::without_end, 4, 2, 1};
 
 /// All subjects on 2, 3 and 5 ranks, with 1, 2, 4 and all allocations failing in a row, or a sixth of these
 /// cases.
@@ -219,7 +220,7 @@ template <class Comm>
 void try_subjects(const chorale::config& settings) {
   std::size_t turn = 0;
   for (const subject<Comm>& what : subjects<Comm>) {
-    for (const long in_a_row : rows) {
+    for (const long in_a_row : lengths) {
       const std::size_t now = turn++;
       if (every())
         for (const int ranks : sizes) try_all(what, ranks, in_a_row, settings);
@@ -236,10 +237,10 @@ void try_calls(const chorale::config& settings, std::size_t turn) {
   for (const subject<Comm>& what : robustness::collective_calls<Comm>) {
     const std::size_t now = turn++;
     if (every())
-      for (const long in_a_row : rows)
+      for (const long in_a_row : lengths)
         for (const int ranks : sizes) try_all(what, ranks, in_a_row, settings);
     else if (now % 3 == 0)
-      try_all(what, sizes[now / 3 % std::size(sizes)], rows[now / 3 % std::size(rows)], settings);
+      try_all(what, sizes[now / 3 % std::size(sizes)], lengths[now / 3 % std::size(lengths)], settings);
   }
 }
 
