@@ -56,11 +56,8 @@ struct buffers {
   }
 };
 
-template <class Element>
-bool are_all(const std::vector<Element>& these, Element value) {
-  return std::count(these.begin(), these.end(), value) == static_cast<std::ptrdiff_t>(these.size());
-}
-inline bool are_all(std::span<const int> these, int value) {
+template <class Elements>
+bool are_all(const Elements& these, typename Elements::value_type value) {
   return std::count(these.begin(), these.end(), value) == static_cast<std::ptrdiff_t>(these.size());
 }
 
