@@ -55,6 +55,15 @@ config config::from_environment() {
   return c;
 }
 
+std::uint32_t config::mailbox_blocks(bool copies, int ranks) const noexcept {
+  constexpr std::size_t bytes_for_all = std::size_t{4} << 20;
+  constexpr std::size_t most = 256;
+  if (blocks || !copies) return least_blocks();
+  const std::size_t peers = static_cast<std::size_t>(std::max(ranks - 1, 1));
+  return static_cast<std::uint32_t>(
+      std::clamp<std::size_t>(bytes_for_all / peers / block_bytes, usual_blocks, most));
+}
+
 void config::validate() const {
   for (const setting& s : settings()) {
     if (s.good && !s.good(*this))

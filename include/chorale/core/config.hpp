@@ -170,12 +170,19 @@ struct config {
   /// multiple of 64. The default holds a message of 8 KiB.
   std::size_t block_bytes = 8256;
   /// Mailbox blocks in each direction of a connection. The same on all ranks. Unset: `usual_blocks`, and more
-  /// between ranks on `soft0`, as `transport::rdma_mailbox::blocks_for` says.
+  /// between ranks on `soft0`, as `mailbox_blocks` says.
   std::optional<std::uint32_t> blocks;
   /// The default number of mailbox blocks.
   static constexpr std::uint32_t usual_blocks = 16;
   /// The number of blocks that every connection has at least.
   [[nodiscard]] std::uint32_t least_blocks() const noexcept { return blocks.value_or(usual_blocks); }
+  /// Blocks in each direction of a connection in a group of `ranks`: `blocks`, if set. Otherwise, if soft0
+  /// copies to some of the ranks (`copies`), as many as fit into 4 MiB per rank for all its peers, at most
+  /// 256 for each: a core takes two to three times as long to write into blocks whose cache lines the peer's
+  /// core has just read and still holds as into blocks that are reused only after more data than its caches
+  /// hold; and where ranks share cores, a sender gets further each time it is scheduled. Adapters get fewer:
+  /// they write into the host's cache, and more blocks occupy more of it.
+  [[nodiscard]] std::uint32_t mailbox_blocks(bool copies, int ranks) const noexcept;
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies

@@ -15,7 +15,7 @@ namespace chorale::transport {
 rdma_mailbox::rdma_mailbox(connections& links, const config& settings)
     : links_(&links),
       layout_{settings.block_bytes,
-              blocks_for(links.owner().copies_to_some(), settings, links.owner().size())},
+              settings.mailbox_blocks(links.owner().copies_to_some(), links.owner().size())},
       credits_(links, layout_.blocks()),
       shared_(std::make_unique<shared_staging>(links, links.common_lane(), layout_.message_bytes(),
                                                settings.least_blocks())),
@@ -31,17 +31,8 @@ void rdma_mailbox::shared_payload::end() const noexcept {
   staged_->close();
 }
 
-std::uint32_t rdma_mailbox::blocks_for(bool copies, const config& settings, int ranks) noexcept {
-  constexpr std::size_t bytes_for_all = std::size_t{4} << 20;
-  constexpr std::size_t most = 256;
-  if (settings.blocks || !copies) return settings.least_blocks();
-  const std::size_t peers = static_cast<std::size_t>(std::max(ranks - 1, 1));
-  return static_cast<std::uint32_t>(
-      std::clamp<std::size_t>(bytes_for_all / peers / settings.block_bytes, config::usual_blocks, most));
-}
-
 connection_options rdma_mailbox::needs(bool copies, const config& settings, int ranks) noexcept {
-  const mailbox_layout layout{settings.block_bytes, blocks_for(copies, settings, ranks)};
+  const mailbox_layout layout{settings.block_bytes, settings.mailbox_blocks(copies, ranks)};
   return {.limit = settings.connections,
           .inbox_bytes = layout.total_bytes(),
           .inbox_messages = layout.blocks(),

@@ -71,13 +71,6 @@ class rdma_mailbox {
 
   /// What it requires of connections.
   static connection_options needs(bool copies, const config& settings, int ranks) noexcept;
-  /// Blocks in each direction of a connection: `config::blocks`, if set. Otherwise, if soft0 copies to some
-  /// of the ranks (`copies`), as many as fit into 4 MiB per rank for all its peers, at most 256 for each: a
-  /// core takes two to three times as long to write into blocks whose cache lines the peer's core has just
-  /// read and still holds as into blocks that are reused only after more data than its caches hold; and where
-  /// ranks share cores, a sender gets further each time it is scheduled. Adapters get fewer: they write into
-  /// the host's cache, and more blocks occupy more of it.
-  [[nodiscard]] static std::uint32_t blocks_for(bool copies, const config& settings, int ranks) noexcept;
 
   /// Largest payload of one message in bytes.
   [[nodiscard]] std::size_t block_bytes() const noexcept { return layout_.payload_bytes(); }
