@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint32_t vendor_id = 0x066368;
 
 ibv_device& device() noexcept {
-  static verbs::listed_device only{"soft0"};
+  static verbs::listed_device only{verbs::software_name};
   return only.shown;
 }
 

@@ -10,7 +10,7 @@ namespace chorale::verbs {
 
 const driver* soft() noexcept {
   static constexpr driver table{
-      .name = "soft",
+      .name = software_driver_name,
       .finds_by_address = true,
       .makes_groups = true,
       .knows_children = true,

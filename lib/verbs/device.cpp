@@ -5,6 +5,7 @@
 #include <cerrno>
 #include <cstring>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
@@ -140,7 +141,7 @@ ibv_context* device::opened(const char* call) const {
 }
 
 bool device::is_soft() const noexcept {
-  return &provider() == soft();
+  return std::string_view{provider().name} == software_driver_name;
 }
 
 bool device::copies_by_core() const noexcept {

@@ -23,8 +23,6 @@
 namespace chorale::verbs {
 namespace {
 
-constexpr std::string_view software = "soft";
-
 bool is_active(ibv_port_state state) {
   return state == IBV_PORT_ACTIVE || state == IBV_PORT_ACTIVE_DEFER;
 }
@@ -192,7 +190,7 @@ device_choice settle(const config& settings, const device_info& info, const devi
                          : default_gid(opened, settings.port, ethernet, result);
   result.pkey_index = settled_pkey(settings, opened, result);
   result.mtu_bytes = settled_mtu(opened, settings.port, port, settings.mtu);
-  if (std::string_view{info.provider->name} != software)
+  if (std::string_view{info.provider->name} != software_driver_name)
     if (auto remark = memlock_remark(memlock_limit(), memlock_exempt())) result.remarks.push_back(*remark);
   return result;
 }
@@ -288,7 +286,7 @@ device_choice choose(const config& settings, std::span<const driver* const> from
   std::size_t real = 0;
   std::vector<candidate> usable;
   for (const auto& info : devices) {
-    if (std::string_view{info.provider->name} == software) continue;
+    if (std::string_view{info.provider->name} == software_driver_name) continue;
     ++real;
     if (auto found = judge(settings, info, remarks)) usable.push_back(std::move(*found));
   }
@@ -302,7 +300,7 @@ device_choice choose(const config& settings, std::span<const driver* const> from
     remarks.insert(remarks.end(), hidden.begin(), hidden.end());
   }
   const auto fallback = std::find_if(devices.begin(), devices.end(), [](const device_info& d) {
-    return std::string_view{d.provider->name} == software;
+    return std::string_view{d.provider->name} == software_driver_name;
   });
   if (fallback == devices.end()) {
     std::string text = "no RDMA device that can be used, and no software device";

@@ -64,7 +64,7 @@ class device {
   [[nodiscard]] ibv_context* native() const noexcept { return context_.get(); }
   [[nodiscard]] const driver& provider() const noexcept { return context_.provider(); }
   [[nodiscard]] const std::string& name() const noexcept { return name_; }
-  /// True for the software device.
+  /// True for the software device, real or simulated.
   [[nodiscard]] bool is_soft() const noexcept;
   /// Whether the core that posts a request copies its bytes: true for the software device, real or simulated.
   [[nodiscard]] bool copies_by_core() const noexcept;

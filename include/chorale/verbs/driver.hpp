@@ -15,7 +15,7 @@ namespace chorale::verbs {
 /// `ibv_context::ops`, which each provider fills. Code above therefore treats real devices and `soft0` alike.
 /// Thread safety: as in verbs, any thread may call every entry.
 struct driver {
-  const char* name;  ///< "rdma-core" or "soft"; "simulation" for sim0
+  const char* name;  ///< "rdma-core", `software_driver_name`, or "simulation" for sim0
   /// Translates the addresses of registered memory at each access, instead of once at registration.
   bool finds_by_address = false;
   /// Attaching queue pairs suffices to create a multicast group: no subnet manager is involved.
@@ -107,6 +107,11 @@ const driver* rdma_core() noexcept;
 /// Upper half of `ibv_wc::vendor_err` if `soft0` could not reach an existing peer; the lower half is the
 /// errno. The status is RETRY_EXC_ERR, for datagrams LOC_QP_OP_ERR.
 inline constexpr std::uint32_t soft_vendor_tag = 0x534f0000;
+
+/// The name of the software device, and `driver::name` of whoever provides it: `soft`, or a simulation, in
+/// which it leads to the ranks of a simulated host.
+inline constexpr const char* software_name = "soft0";
+inline constexpr const char* software_driver_name = "soft";
 
 /// The software device in user space: one device, `soft0`, always available.
 const driver* soft() noexcept;

@@ -79,7 +79,7 @@ device_port::device_port(const config& settings, int local_rank)
     : device_port(selected::by(settings, local_rank), settings) {}
 
 device_port device_port::to_place(const config& settings, int local_rank, const device_port& other) {
-  const config own = port_selection{.device = "soft0"}.within(settings);
+  const config own = port_selection{.device = verbs::software_name}.within(settings);
   if (!other.device().is_soft()) return {own, local_rank};
   return {selected{other.chosen_, opened_device::of(other.chosen_.device, true)}, own};
 }
