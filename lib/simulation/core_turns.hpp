@@ -31,7 +31,7 @@ struct core_place {
   shared_core::thread number = 0;   ///< the fiber's number in `host_cores`
   std::optional<std::size_t> last;  ///< the core that it had last, or queues for
   bool can_run = false;             ///< has that core, or queues for it
-  int changes = 0;                  ///< of the memory that it polls, since it gave its core away
+  duration notices{};               ///< of changes of the memory that it polls, since it gave its core away
 };
 
 /// Makes fibers take turns on the cores of their hosts. Each shared core has an event at which it passes to

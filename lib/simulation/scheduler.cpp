@@ -259,25 +259,25 @@ void scheduler::give_way() {
     cores_.give_way(self, now_, due);
   suspend();
   // The next poll fetches each cache line that has changed while other fibers had the core.
-  now_ += std::exchange(self.place.changes, 0) * options_.notice;
+  now_ += std::exchange(self.place.notices, duration::zero());
   self.time = now_;
   note_wait(since);
 }
 
-void scheduler::touch(int rank) {
+void scheduler::touch(int rank, duration notice) {
   if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return;
   for (fiber* const f : of_rank_[static_cast<std::size_t>(rank)]) {
     f->touched = true;
     f->notes.touched(comes_);
     if (f->place.of != nullptr) {
       if (f->now != fiber::state::polls) continue;
-      ++f->place.changes;
+      f->place.notices += notice;
       cores_.hurry(*f, now_);
       continue;
     }
     if (f->now != fiber::state::polls) continue;
     f->now = fiber::state::ready;
-    const duration waited = std::max(now_ + options_.notice - f->polls_since, duration::zero());
+    const duration waited = std::max(now_ + notice - f->polls_since, duration::zero());
     const auto rounds = (waited + options_.poll - duration{1}) / options_.poll;
     resume(*f, f->polls_since + rounds * options_.poll);
   }

@@ -158,8 +158,10 @@ class scheduler {
   /// bounds of the options. Long polling therefore takes few events.
   void give_way();
   /// The memory or the queues that the fibers of that rank poll have changed: they see it in their next
-  /// round.
-  void touch(int rank);
+  /// round, after `options.notice`.
+  void touch(int rank) { touch(rank, options_.notice); }
+  /// The same for a change that polling cores see after `notice`.
+  void touch(int rank, duration notice);
   /// Others run until `signal` of its rank, or until `end`. May return earlier.
   void sleep_until_signal(instant end);
   /// A file for which fibers of that rank sleep, such as a completion channel's, has become readable: they
