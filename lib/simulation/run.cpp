@@ -1,49 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <bit>
 #include <new>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <chorale/core/error.hpp>
 #include <chorale/simulation/run.hpp>
-#include <chorale/verbs/device.hpp>
 
 #include "device/fabric.hpp"
+#include "device/near_device.hpp"
+#include "device/software_copies.hpp"
 #include "device/wire.hpp"
+#include "memory_costs.hpp"
 #include "scheduler.hpp"
 #include "world.hpp"
-#include "written_memory.hpp"
 
 namespace chorale::simulation {
 namespace {
-
-/// Whether the machine's costs depend on the bytes that adapters have written.
-bool knows_written_memory(const machine& on) {
-  return !on.host.copy_received.steps().empty() || !on.host.combine_received.steps().empty() ||
-         !on.adapter.posting.copy.steps().empty();
-}
-
-/// The core of the running fiber.
-written_memory::core core_now() noexcept {
-  const scheduler& all = *scheduler::running();
-  return all.core_of(all.current_rank());
-}
-
-/// The time of work by the running core on two operands of `bytes` each. Bytes that were received cost more
-/// if `of_received` says so. `touch` marks the operands as touched by that core and returns the number of
-/// received bytes.
-template <class Touch>
-duration work_on(const written_memory& written, const void* one, const void* other, std::size_t bytes,
-                 const work_cost& of_received, const work_cost& of_others, Touch touch) {
-  const auto core = core_now();
-  const std::size_t distance = written.reuse_distance(one, bytes, core);
-  const std::size_t other_distance = written.reuse_distance(other, bytes, core);
-  std::size_t received = touch(core);
-  if (of_received.steps().empty()) received = 0;
-  return (received != 0 ? of_received(received) : duration{}) +
-         (received != bytes || bytes == 0 ? of_two(of_others, bytes - received, distance, other_distance)
-                                          : duration{});
-}
 
 /// The cost of a context switch between ranks that share a core, by the number of ranks on the fullest core.
 duration context_switch_of(int ranks, const machine& on) noexcept {
@@ -52,7 +27,7 @@ duration context_switch_of(int ranks, const machine& on) noexcept {
 }
 
 scheduler_options options_for(int ranks, const machine& on, const run_options& options,
-                              written_memory& written) {
+                              memory_costs& memory) {
   scheduler_options made;
   made.seed = options.seed;
   made.stack_bytes = options.stack_bytes;
@@ -86,17 +61,8 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
     }
     return duration{};
   };
-  if (!knows_written_memory(on)) return made;
-  made.copied = [&host = on.host, &written](const void* to, const void* from, std::size_t bytes) {
-    return work_on(written, to, from, bytes, host.copy_received, host.copy,
-                   [&](auto core) { return written.copied(to, from, bytes, core); });
-  };
-  // Without either of these costs, combined data do not count as touched.
-  if (!on.host.combine_received.steps().empty() || !on.adapter.posting.copy.steps().empty())
-    made.combined = [&host = on.host, &written](const void* mine, const void* other, std::size_t bytes) {
-      return work_on(written, mine, other, bytes, host.combine_received, host.combine,
-                     [&](auto core) { return written.combined(mine, other, bytes, core); });
-    };
+  made.copied = memory.copies();
+  made.combined = memory.operators();
   return made;
 }
 
@@ -121,12 +87,13 @@ void validate(const faults& wrong, int ranks, int hosts) {
   if (wrong.longest_delay < duration::zero()) refuse("messages cannot come before they are sent");
 }
 
-/// Schedules the faults that happen at given instants.
-void plan(const faults& wrong, scheduler& time, device::fabric& net, world& all) {
+/// Schedules the faults that happen at given instants. `near`: between the ranks of a host; may be null.
+void plan(const faults& wrong, scheduler& time, device::fabric& net, device::fabric* near, world& all) {
   for (const auto& one : wrong.deaths)
-    time.at(one.when, [&, rank = one.rank] {
+    time.at(one.when, [&, near, rank = one.rank] {
       all.kill(rank);
       net.abandon(rank);
+      if (near != nullptr) near->abandon(rank);
     });
   for (const auto& one : wrong.stops)
     time.at(one.when, [&, one] { all.stop(one.rank, one.when + one.time); });
@@ -154,17 +121,22 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
     throw error(errc::misuse, "simulation::run: called by a rank of a simulation");
   const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
   validate(options.wrong, ranks, hosts);
-  written_memory written{!on.adapter.posting.copy.steps().empty()};
-  scheduler time{options_for(ranks, on, options, written)};
+  memory_costs memory{on, hosts};
+  scheduler time{options_for(ranks, on, options, memory)};
   device::wire costs{on, hosts};
+  device::software_copies copies{on.adapter.posting, memory.written()};
   // Drawn independently of the ranks' random numbers.
   device::fabric net{time,
                      costs,
                      hosts,
                      on.ranks_per_host,
-                     device::disturbance{options.wrong, ~options.seed},
-                     knows_written_memory(on) ? &written : nullptr,
-                     device::software_copies{on.adapter.posting, written}};
+                     {.chance = device::disturbance{options.wrong, ~options.seed},
+                      .written = memory.depends_on_adapters() ? &memory.written() : nullptr,
+                      .copies = copies.any() ? &copies : nullptr}};
+  // On all hosts if some have several ranks, so that all ranks look for it.
+  std::optional<device::near_device> near;
+  if (on.near && std::min(ranks, on.ranks_per_host) > 1)
+    near.emplace(time, on, hosts, memory, device::disturbance{options.wrong, std::rotl(~options.seed, 32)});
   world all{time,
             {.ranks = ranks,
              .ranks_per_host = on.ranks_per_host,
@@ -172,9 +144,7 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
              .machine = on.name,
              .hidden_processes = options.wrong.hidden_processes},
             options.seed};
-  plan(options.wrong, time, net, all);
-  const verbs::driver* const only = &device::driver();
-  const verbs::replaced_drivers replaced{{&only, 1}};
+  plan(options.wrong, time, net, near ? &near->ranks() : nullptr, all);
   all.run(body);
   return {time.now().time_since_epoch(), time.events(), costs.links().loads()};
 }

@@ -66,6 +66,10 @@ std::size_t written_memory::read(const void* from, std::size_t bytes, core by) {
   return others;
 }
 
+void written_memory::forget(const void* memory, std::size_t bytes) noexcept {
+  take(at(memory), at(memory) + bytes, adapter);
+}
+
 std::size_t written_memory::had_by(const void* from, std::size_t bytes, core who) const {
   const auto begin = at(from);
   const auto end = begin + bytes;

@@ -34,6 +34,8 @@ class written_memory {
   std::size_t combined(const void* one, const void* other, std::size_t bytes, core by);
   /// A core reads. @returns how many of the bytes were last touched by others.
   std::size_t read(const void* from, std::size_t bytes, core by);
+  /// The memory is freed: nobody has touched what will be there.
+  void forget(const void* memory, std::size_t bytes) noexcept;
   /// How many of these bytes the core `who` was the last to touch.
   [[nodiscard]] std::size_t had_by(const void* from, std::size_t bytes, core who) const;
   /// The mean reuse distance of those of these bytes that the core `who` was the last to touch: how many

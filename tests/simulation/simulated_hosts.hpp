@@ -60,10 +60,10 @@ constexpr int all_access =
     IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC;
 constexpr std::uint32_t qkey = 0x1234;
 
-/// The opened device of the running fiber's host.
+/// The opened device of that name of the running fiber's host.
 struct endpoint {
-  explicit endpoint(std::size_t bytes = 64 * 1024, int entries = 4096)
-      : device(verbs::device::open("sim0")),
+  explicit endpoint(std::size_t bytes = 64 * 1024, int entries = 4096, const char* name = "sim0")
+      : device(verbs::device::open(name)),
         port(verbs::query_local_port(device, 1, 0)),
         domain(device),
         queue(device, entries),

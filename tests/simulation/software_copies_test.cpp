@@ -87,7 +87,7 @@ TEST_CASE("A core copies the payloads that it posts, at a higher cost if others 
   is_inline.send_flags = IBV_SEND_INLINE;
   CHECK(copies.time_for(is_inline, 0) == 10ns + 64ns);
   // Memory that the adapter has not allocated is reached through the system.
-  copies.shares_no_more(to.there.data());
+  copies.shares_no_more(to.there.data(), to.there.size());
   to.piece.length = 100;  // the length of all further requests
   written.read(to.here.data(), 100, 0);
   CHECK(copies.time_for(put, 0) == 110ns + (1us + 100ns));

@@ -67,13 +67,17 @@ TEST_CASE("Which core last touched a byte is known as in a table of bytes", "[wr
           static_cast<std::size_t>(std::count(had.begin() + static_cast<std::ptrdiff_t>(at),
                                               had.begin() + static_cast<std::ptrdiff_t>(at + bytes), core)));
       std::size_t expected = others(at, bytes, core);
-      switch (draw(3)) {
+      switch (draw(4)) {
         case 0: {
-          const int by = by_core && draw(1) != 0 ? core : written_memory::adapter;
+          const int by = draw(1) != 0 ? core : written_memory::adapter;
           written.wrote(&memory[at], bytes, by);
           for (std::size_t i = at; i < at + bytes; ++i) had[i] = by;
           break;
         }
+        case 4:
+          written.forget(&memory[at], bytes);
+          for (std::size_t i = at; i < at + bytes; ++i) had[i] = nobody;
+          break;
         case 1:
           REQUIRE(written.read(&memory[at], bytes, core) == expected);
           touch(at, bytes, core);

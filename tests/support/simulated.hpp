@@ -40,6 +40,17 @@ inline chorale::simulation::machine test_machine(int ranks) {
   return m;
 }
 
+/// What the ranks of a host do without its adapter: times of present-day cores.
+inline chorale::simulation::near_costs test_near() {
+  using namespace std::chrono_literals;
+  using chorale::simulation::byte_cost;
+  return {.post = 45ns,
+          .line = 100ns,
+          .byte = byte_cost::rate(12'000'000'000),
+          .uncached = 524'288,
+          .memory = byte_cost::rate(100'000'000'000)};
+}
+
 /// Runs `body(group)` on `size` ranks.
 template <class Body>
 void run_simulated(int size, Body&& body) {

@@ -12,6 +12,7 @@ address_vector resolve(const context& from, const ibv_ah_attr& a) noexcept {
   address_vector to{verbs::path_of(a)};
   to.source = from.port.gids[to.source_index % verbs::most_profile_gids].gid;
   if (!to.multicast) to.target = to.global ? all.find(to.gid) : all.find(to.lid);
+  if (to.target != nullptr && !all.connects(*from.nic, *to.target)) to.target = nullptr;
   return to;
 }
 

@@ -50,7 +50,7 @@ void push(completion_queue& queue, const completion& what, bool solicited) {
     return;
   }
   queue.entries.push_back(what);
-  time.touch(context::of(queue.context).rank);
+  nic.owner().touch(context::of(queue.context).rank);
   if (queue.armed == notification::none) return;
   if (queue.armed == notification::solicited && !solicited && what.report.status == IBV_WC_SUCCESS) return;
   queue.armed = notification::none;

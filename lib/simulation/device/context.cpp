@@ -16,11 +16,19 @@ namespace {
 /// An OUI from the locally administered range (bit 0x02 of its first byte), so no vendor's.
 constexpr std::uint32_t vendor_id = 0x067369;
 
+ibv_device** list_here(fabric::scope which, int* count) noexcept {
+  fabric* const all = fabric::current(which);
+  return verbs::list_of(all != nullptr ? &all->here().device() : nullptr, count);
+}
+
 }  // namespace
 
-ibv_device** get_device_list(int* count) noexcept {
-  fabric* const all = fabric::current();
-  return verbs::list_of(all != nullptr ? &all->here().device() : nullptr, count);
+ibv_device** get_cluster_device(int* count) noexcept {
+  return list_here(fabric::scope::cluster, count);
+}
+
+ibv_device** get_host_device(int* count) noexcept {
+  return list_here(fabric::scope::host, count);
 }
 
 void free_device_list(ibv_device** list) noexcept {
@@ -79,7 +87,7 @@ int close_device(ibv_context* base) noexcept {
 }
 
 bool copies_by_core(ibv_context* c) noexcept {
-  return hca_of(c).owner().copies().any();
+  return hca_of(c).owner().copies() != nullptr;
 }
 
 bool keeps_order(ibv_context* c) noexcept {
@@ -96,7 +104,7 @@ verbs::placement_order placement_of(const context& c) noexcept {
 }
 
 std::size_t zero_copy_from(ibv_context* c) noexcept {
-  return hca_of(c).owner().copies().zero_copy_from();
+  return hca_of(c).owner().copies()->zero_copy_from();
 }
 
 int query_device(ibv_context* c, ibv_device_attr* a) noexcept {

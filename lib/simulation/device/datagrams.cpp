@@ -109,7 +109,9 @@ void send_to_group(const hca& from, const std::shared_ptr<const message>& m, con
                    const departure& leaves) {
   fabric& all = from.owner();
   std::vector<int> hosts;
-  all.groups().for_each_hca(m->path, [&](const hca& nic) { hosts.push_back(nic.host()); });
+  all.groups().for_each_hca(m->path, [&](const hca& nic) {
+    if (all.connects(from, nic)) hosts.push_back(nic.host());
+  });
   const auto arrivals = all.costs().carry_to_group(from.host(), hosts, weight, leaves, m->path.lid);
   for (std::size_t i = 0; i < hosts.size(); ++i) come(all, all.at(hosts[i]), m, arrivals[i]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// sim0 as a table of verbs.
+// sim0 and the simulated soft0 as tables of verbs.
 #include "../../verbs/sender_of.hpp"
 #include "completions.hpp"
 #include "events.hpp"
@@ -9,15 +9,17 @@
 
 namespace chorale::simulation::device {
 
-const verbs::driver& driver() noexcept {
-  static constexpr verbs::driver table{
-      .name = "simulation",
+namespace {
+
+constexpr verbs::driver table_of(const char* name, ibv_device** (*list)(int* count)) noexcept {
+  return {
+      .name = name,
       .finds_by_address = true,
       .makes_groups = true,
       .copies_by_core = copies_by_core,
       .keeps_order = keeps_order,
       .zero_copy_from = zero_copy_from,
-      .get_device_list = get_device_list,
+      .get_device_list = list,
       .free_device_list = free_device_list,
       .open_device = open_device,
       .close_device = close_device,
@@ -56,7 +58,14 @@ const verbs::driver& driver() noexcept {
       .allocate = allocate,
       .release = release,
   };
-  return table;
+}
+
+}  // namespace
+
+const verbs::driver& driver(fabric::scope reaches) noexcept {
+  static constexpr verbs::driver of_cluster = table_of("simulation", get_cluster_device);
+  static constexpr verbs::driver of_host = table_of(verbs::software_driver_name, get_host_device);
+  return reaches == fabric::scope::host ? of_host : of_cluster;
 }
 
 }  // namespace chorale::simulation::device

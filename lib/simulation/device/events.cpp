@@ -28,7 +28,7 @@ void raise(context& c, const ibv_async_event& event) {
   count_up(c.async_fd);
   scheduler& time = c.nic->owner().time();
   time.notify(c.waiting);
-  time.touch(c.rank);
+  c.nic->owner().touch(c.rank);
   time.signal(c.rank);
 }
 

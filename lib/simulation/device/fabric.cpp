@@ -2,6 +2,7 @@
 #include "fabric.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 #include <utility>
@@ -16,31 +17,35 @@
 namespace chorale::simulation::device {
 namespace {
 
-constinit thread_local fabric* of_this_thread = nullptr;
+constinit thread_local std::array<fabric*, 2> of_this_thread{};
 
-std::span<const verbs::driver* const> only_driver() noexcept {
-  static const verbs::driver* const only[]{&driver()};
-  return only;
+fabric*& of_scope(fabric::scope which) noexcept {
+  return of_this_thread[static_cast<std::size_t>(which)];
+}
+
+std::span<const verbs::driver* const> simulated_drivers() noexcept {
+  static const verbs::driver* const both[]{&driver(fabric::scope::cluster), &driver(fabric::scope::host)};
+  return both;
 }
 
 }  // namespace
 
-fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance,
-               written_memory* written, software_copies copies)
+fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host)
+    : fabric(time, costs, hosts, ranks_per_host, details{}) {}
+
+fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, details how)
     : time_(&time),
       costs_(&costs),
       ranks_per_host_(ranks_per_host),
-      chance_(chance),
-      written_(written),
-      copies_(std::move(copies)),
-      drivers_(only_driver()) {
+      how_(std::move(how)),
+      drivers_(simulated_drivers()) {
   constexpr int most = static_cast<int>(verbs::first_multicast_lid - first_lid);
   if (hosts < 1 || hosts > most || ranks_per_host < 1)
     throw error(errc::invalid_argument, "a simulation of " + std::to_string(hosts) + " hosts with " +
                                             std::to_string(ranks_per_host) +
                                             " ranks each: hosts are from 1 to " + std::to_string(most) +
                                             ", ranks of a host at least 1");
-  if (of_this_thread != nullptr)
+  if (of_scope(how_.reaches) != nullptr)
     throw error(errc::misuse, "a simulation was begun in a simulation; a thread has one at a time");
   if (const std::string wrong = verbs::read_profiles(costs.costs().profile, profiles_); !wrong.empty())
     throw error(errc::invalid_argument, "the profile of the adapter cannot be used: " + wrong);
@@ -56,27 +61,37 @@ fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, cons
                            .shared_receive_queues = plenty,
                            .max_message = max_message_bytes,
                            .mtu = costs.mtu()});
+  const char* const name = how_.reaches == scope::host ? verbs::software_name : "sim0";
   for (int host = 0; host < hosts; ++host) {
-    hcas_.push_back(std::make_unique<hca>(*this, host));
-    hcas_.back()->disorder = chance_.placement(host);
+    hcas_.push_back(std::make_unique<hca>(*this, host, name));
+    // Cores keep the order of what they write.
+    if (how_.reaches == scope::cluster) hcas_.back()->disorder = how_.chance.placement(host);
   }
-  of_this_thread = this;
+  of_scope(how_.reaches) = this;
 }
 
 fabric::~fabric() {
-  of_this_thread = nullptr;
+  of_scope(how_.reaches) = nullptr;
 }
 
-fabric* fabric::current() noexcept {
-  return of_this_thread;
+fabric* fabric::current(scope which) noexcept {
+  return of_scope(which);
 }
 
 void fabric::place(void* to, std::span<const std::byte> data, int poster) {
   if (data.empty()) return;
   std::memcpy(to, data.data(), data.size());
-  if (written_ == nullptr) return;
-  const bool by_core = copies_.any() && poster >= 0;
-  written_->wrote(to, data.size(), by_core ? time_->core_of(poster) : written_memory::adapter);
+  if (how_.copies != nullptr && poster >= 0)
+    how_.copies->wrote(to, data.size(), time_->core_of(poster));
+  else if (how_.written != nullptr)
+    how_.written->wrote(to, data.size());
+}
+
+void fabric::touch(int rank) {
+  if (how_.reaches == scope::host)
+    time_->touch(rank, duration::zero());
+  else
+    time_->touch(rank);
 }
 
 hca& fabric::here() noexcept {

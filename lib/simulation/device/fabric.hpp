@@ -14,41 +14,55 @@
 #include "../../verbs/device_profile.hpp"
 #include "../scheduler.hpp"
 #include "../written_memory.hpp"
+#include "core_copies.hpp"
 #include "disturbance.hpp"
 #include "groups.hpp"
 #include "hca.hpp"
-#include "software_copies.hpp"
 #include "wire.hpp"
 
 namespace chorale::simulation::device {
 
-/// The adapters of a simulation, one for each host, and what they share. While it lives, the only device of
-/// the thread that made it is sim0, the adapter of the running fiber's host. Rank r is on host r /
-/// ranks_per_host; a fiber without a rank is on host 0.
+/// The adapters of a simulation, one for each host, and what they share. While it lives, the thread that made
+/// it has one device of its scope, the adapter of the running fiber's host, and none but those of fabrics.
+/// Rank r is on host r / ranks_per_host; a fiber without a rank is on host 0.
 class fabric {
  public:
+  /// What an adapter reaches: the ranks of all hosts (`sim0`), or those of its own (`soft0`).
+  enum class scope { cluster, host };
   /// A rank may get this far ahead of others when it posts or polls: it may miss what arrived within that
   /// time until its next poll, and its receives may be available too early by as much. Switching fibers at
   /// each call would cost more than the posting and polling that it simulates.
   static constexpr duration least_turn = std::chrono::nanoseconds{100};
 
-  /// All arguments must outlive the fabric. `written` records what adapters write; `copies` is for software
-  /// adapters. `hosts` and `ranks_per_host` are at least 1. @throws error errc::invalid_argument if there are
-  /// more hosts than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric.
-  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, const disturbance& chance = {},
-         written_memory* written = nullptr, software_copies copies = {});
+  struct details {
+    scope reaches = scope::cluster;
+    disturbance chance;
+    written_memory* written = nullptr;  ///< records what adapters write, unless null
+    core_copies* copies = nullptr;      ///< where processors copy payloads; null: adapters fetch them
+  };
+  /// All arguments must outlive the fabric. `hosts` and `ranks_per_host` are at least 1. @throws error
+  /// errc::invalid_argument if there are more hosts than LIDs or the profile cannot be used, errc::misuse if
+  /// the thread has a fabric of that scope.
+  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, details how);
+  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host);
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
   ~fabric();
 
-  /// The fabric of the calling thread; nullptr outside of simulations.
-  [[nodiscard]] static fabric* current() noexcept;
+  /// The fabric of that scope of the calling thread; nullptr if it has none, as outside of simulations.
+  [[nodiscard]] static fabric* current(scope which = scope::cluster) noexcept;
+
+  [[nodiscard]] scope reaches() const noexcept { return how_.reaches; }
+  [[nodiscard]] bool connects(const hca& from, const hca& to) const noexcept {
+    return how_.reaches == scope::cluster || &from == &to;
+  }
 
   [[nodiscard]] scheduler& time() const noexcept { return *time_; }
   [[nodiscard]] wire& costs() const noexcept { return *costs_; }
   [[nodiscard]] group_table& groups() noexcept { return groups_; }
-  [[nodiscard]] disturbance& chance() noexcept { return chance_; }
-  [[nodiscard]] software_copies& copies() noexcept { return copies_; }
+  [[nodiscard]] disturbance& chance() noexcept { return how_.chance; }
+  /// Null if adapters fetch the payloads.
+  [[nodiscard]] core_copies* copies() const noexcept { return how_.copies; }
   /// The profile of the adapter for that rank.
   [[nodiscard]] const verbs::device_profile& profile_of(int rank) const noexcept {
     return profiles_[static_cast<std::size_t>(std::max(rank, 0)) % profiles_.size()];
@@ -57,6 +71,8 @@ class fabric {
   [[nodiscard]] bool looks_at_ports() const noexcept { return !costs_->costs().profile.empty(); }
   /// An adapter writes `data` to `to`; `poster` is the rank whose request this is, or -1.
   void place(void* to, std::span<const std::byte> data, int poster = -1);
+  /// As `scheduler::touch`, for a change by an adapter: what a neighbour's core has written is seen at once.
+  void touch(int rank);
   /// The adapter of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
@@ -84,16 +100,15 @@ class fabric {
   int ranks_per_host_;
   std::vector<std::unique_ptr<hca>> hcas_;
   group_table groups_;
-  disturbance chance_;
-  written_memory* written_;
-  software_copies copies_;
+  details how_;
   std::vector<verbs::device_profile> profiles_;  ///< ranks take them in turn; at least one
   std::vector<context*> open_;
   std::vector<std::unique_ptr<context>> kept_;
   verbs::replaced_drivers drivers_;
 };
 
-/// The driver of sim0: its list of devices has the adapter of the host on which the caller runs.
-const verbs::driver& driver() noexcept;
+/// The driver of sim0 or of the simulated soft0: its list of devices has the adapter of the host on which the
+/// caller runs, if the thread has a fabric of that scope.
+const verbs::driver& driver(fabric::scope reaches) noexcept;
 
 }  // namespace chorale::simulation::device

@@ -14,7 +14,8 @@ namespace chorale::simulation::device {
 
 inline constexpr std::uint32_t max_sge = 16;
 inline constexpr std::uint32_t max_work_requests = 16384;
-inline constexpr std::uint32_t max_inline_bytes = 1024;  ///< unless the machine allows more
+inline constexpr std::uint32_t max_inline_bytes = 1024;    ///< unless the machine allows more
+inline constexpr std::uint32_t near_inline_bytes = 16384;  ///< of the simulated soft0, as of the real one
 inline constexpr std::uint32_t max_completions = 1U << 22;
 inline constexpr std::uint32_t max_reads = 16;
 inline constexpr std::uint64_t max_message_bytes = 1ULL << 31;
@@ -66,8 +67,10 @@ struct queue_pair;
 /// One device with one port, whose GID table has `gid()` in row 0.
 class hca {
  public:
-  /// `host` is from 0.
-  hca(fabric& owner, int host) noexcept : owner_(&owner), host_(host) { device_.self = this; }
+  /// `host` is from 0; `name` is the device's.
+  hca(fabric& owner, int host, const char* name) noexcept : owner_(&owner), host_(host), device_(name) {
+    device_.self = this;
+  }
   hca(const hca&) = delete;
   hca& operator=(const hca&) = delete;
 
@@ -101,7 +104,7 @@ class hca {
   static constexpr std::uint64_t first_guid = 0x0200'7369'6d00'0000;
 
   struct listed : verbs::listed_device {
-    listed() noexcept : listed_device("sim0") {}
+    explicit listed(const char* name) noexcept : listed_device(name) {}
     hca* self = nullptr;
   };
 

@@ -22,7 +22,7 @@ void place(queue_pair& qp, late_part& part) {
       qp.nic->regions.remote(part.key, {part.address, part.data.size(), qp.pd, IBV_ACCESS_REMOTE_WRITE});
   if (to == nullptr) return;
   qp.nic->owner().place(to, part.data);
-  qp.nic->owner().time().touch(qp.rank());
+  qp.nic->owner().touch(qp.rank());
 }
 
 }  // namespace

@@ -18,6 +18,11 @@ void spend(hca& nic, duration time) {
   nic.owner().time().settle();
 }
 
+/// Null if adapters fetch payloads, and at the end of a simulation, when memory of the program may be left.
+core_copies* copies_of(const ibv_context* c) noexcept {
+  return fabric::current() == nullptr ? nullptr : hca_of(c).owner().copies();
+}
+
 constexpr std::size_t rounded(std::size_t bytes) noexcept {
   return (bytes + page_bytes - 1) & ~(page_bytes - 1);
 }
@@ -69,7 +74,7 @@ int dereg_mr(ibv_mr* base) noexcept {
   return 0;
 }
 
-void* allocate(ibv_context*, std::size_t bytes) noexcept {
+void* allocate(ibv_context* c, std::size_t bytes) noexcept {
   if (bytes == 0 || rounded(bytes) < bytes) {
     errno = EINVAL;
     return nullptr;
@@ -78,7 +83,7 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
       mmap(nullptr, rounded(bytes), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapped == MAP_FAILED) return nullptr;
   try {
-    if (fabric* const all = fabric::current()) all->copies().shares(mapped, rounded(bytes));
+    if (core_copies* const copies = copies_of(c)) copies->shares(mapped, rounded(bytes));
   } catch (const std::bad_alloc&) {
     munmap(mapped, rounded(bytes));
     errno = ENOMEM;
@@ -87,8 +92,8 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   return mapped;
 }
 
-int release(ibv_context*, void* address, std::size_t bytes) noexcept {
-  if (fabric* const all = fabric::current()) all->copies().shares_no_more(address);
+int release(ibv_context* c, void* address, std::size_t bytes) noexcept {
+  if (core_copies* const copies = copies_of(c)) copies->shares_no_more(address, rounded(bytes));
   return munmap(address, rounded(bytes)) == 0 ? 0 : errno;
 }
 

@@ -79,7 +79,9 @@ std::size_t targets_of(const queue_pair& qp, const ibv_send_wr& wr) {
   if (!path.multicast) return 1;
   const group_table& groups = qp.nic->owner().groups();
   std::size_t members = 0;
-  groups.for_each_hca(path, [&](const hca& nic) { members += groups.members(path, nic).size(); });
+  groups.for_each_hca(path, [&](const hca& nic) {
+    if (qp.nic->owner().connects(*qp.nic, nic)) members += groups.members(path, nic).size();
+  });
   return std::max<std::size_t>(1, members);
 }
 
@@ -92,12 +94,12 @@ std::uint64_t spend(const queue_pair& qp, const ibv_send_wr* wr) {
   std::uint64_t inline_bytes = 0;
   duration copying{};
   for (const auto* one = wr; one != nullptr; one = one->next) {
-    const std::size_t targets = all.copies().any() ? targets_of(qp, *one) : 1;
+    const std::size_t targets = all.copies() != nullptr ? targets_of(qp, *one) : 1;
     ++count;
     writes += targets;
     if (is_inline(*one)) inline_bytes += bytes_of(*one) * targets;
-    if (all.copies().any())
-      copying += all.copies().time_for(*one, all.time().core_of(qp.rank())) * static_cast<int>(targets);
+    if (all.copies() != nullptr)
+      copying += all.copies()->time_for(*one, all.time().core_of(qp.rank())) * static_cast<int>(targets);
   }
   const duration time = copying + all.costs().post(writes, qp.connected() ? 0 : writes, inline_bytes);
   std::uint64_t first = 0;

@@ -231,7 +231,7 @@ void take_answer(answer& what) {
   if (r->reads_back()) {
     if (!scatter(*qp, *r, what.data)) return fail(*qp, *r, what.name.number, IBV_WC_LOC_PROT_ERR);
     r->byte_len = static_cast<std::uint32_t>(what.data.size());
-    qp->nic->owner().time().touch(qp->rank());
+    qp->nic->owner().touch(qp->rank());
   }
   end(*qp, *r, IBV_WC_SUCCESS);
   send_on(*qp);

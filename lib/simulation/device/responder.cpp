@@ -140,8 +140,8 @@ void write(queue_pair& qp, message& m) {
     write_in_parts(qp, m);
   else
     qp.nic->owner().place(to, std::span{m.data}.first(m.bytes),
-                          qp.nic->owner().copies().any() ? rank_behind(m.on.from, m.on.source) : -1);
-  qp.nic->owner().time().touch(qp.rank());
+                          qp.nic->owner().copies() != nullptr ? rank_behind(m.on.from, m.on.source) : -1);
+  qp.nic->owner().touch(qp.rank());
   if (notifies) report(qp, m, take_receive(qp), IBV_WC_SUCCESS);
   acknowledge(qp, m);
 }
@@ -205,7 +205,7 @@ void atomic(queue_pair& qp, message& m) {
   else if (old == m.compare_add)
     fresh = m.swap;
   std::memcpy(word, &fresh, sizeof fresh);
-  qp.nic->owner().time().touch(qp.rank());
+  qp.nic->owner().touch(qp.rank());
   answer a = answer_to(m);
   a.data.resize(sizeof old);
   std::memcpy(a.data.data(), &old, sizeof old);

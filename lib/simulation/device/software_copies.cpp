@@ -3,27 +3,16 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
+#include <cstdint>
 
 #include "../../verbs/zero_copy_threshold.hpp"
 
 namespace chorale::simulation::device {
 
-void software_copies::shares(const void* memory, std::size_t bytes) {
-  if (!any()) return;
-  const auto begin = reinterpret_cast<std::uintptr_t>(memory);
-  ends_[begin] = begin + bytes;
-}
-
 std::size_t software_copies::zero_copy_from() const noexcept {
   constexpr std::uint64_t bytes = 32768;
   const auto time = [](duration d) { return static_cast<double>(d.count()); };
   return verbs::zero_copy_threshold(time(costs_->reach(8)), time(costs_->copy(bytes)) / bytes);
-}
-
-bool software_copies::is_shared(std::uint64_t address) const noexcept {
-  const auto next = ends_.upper_bound(address);
-  return next != ends_.begin() && std::prev(next)->second > address;
 }
 
 duration software_copies::time_for(const ibv_send_wr& request, written_memory::core by) const {

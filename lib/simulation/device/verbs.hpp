@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The verbs of sim0, object by object, and what else is done to these objects.
+// The verbs of sim0 and the simulated soft0, object by object, and what else is done to these objects.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,9 @@ namespace chorale::simulation::device {
 struct queue_pair;
 
 // The list of devices, the device, its port, and the open contexts (context.cpp).
-ibv_device** get_device_list(int* count) noexcept;
+/// The device of the simulated cluster, or that of the simulated host.
+ibv_device** get_cluster_device(int* count) noexcept;
+ibv_device** get_host_device(int* count) noexcept;
 void free_device_list(ibv_device** list) noexcept;
 ibv_context* open_device(ibv_device* which) noexcept;
 int close_device(ibv_context* c) noexcept;

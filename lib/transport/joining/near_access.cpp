@@ -14,10 +14,22 @@
 
 namespace chorale::transport {
 
+namespace {
+
+/// Whether this is a rank of a simulation that offers no soft0 beside its adapters. In a real job a host
+/// without one is a place for each of its ranks, which get a remark.
+bool is_simulated_without_soft0() {
+  if (system_services::replaced() == nullptr) return false;
+  const auto all = verbs::list_devices();
+  return std::none_of(all.begin(), all.end(),
+                      [](const verbs::device_info& one) { return one.name == verbs::software_name; });
+}
+
+}  // namespace
+
 bool near_access::is_wanted(const joining_plan& plan, const joined_group& group, int size) {
   if (!plan.has_lanes || !plan.more_ports.empty() || size == 1) return false;
-  // Simulated ranks have no soft0.
-  if (group.settings.near == near_policy::off || system_services::replaced() != nullptr) return false;
+  if (group.settings.near == near_policy::off || is_simulated_without_soft0()) return false;
   if (!group.ports.all.front().device().is_soft()) return true;
   const auto given = detail::virtual_places::read(group.settings.places);
   return given && given->sizes.size() > 1;

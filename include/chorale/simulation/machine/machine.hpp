@@ -30,8 +30,7 @@ struct machine {
   host_costs host;          ///< of each host
   adapter_costs adapter;    ///< of each host's adapter
   network_costs network;    ///< between adapters
-  /// Between the ranks of a host; none: they use its adapter. Only ghosts know it; over `sim0`, ranks of a
-  /// host use the adapter in any case.
+  /// Between the ranks of a host, by a simulated `soft0`; none: they use its adapter.
   std::optional<near_costs> near{};
   std::vector<provenance> sources;  ///< of each number in the file, in its order
 };
