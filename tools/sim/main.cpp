@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/config.hpp>
 #include <chorale/simulation/run.hpp>
 
 #include "../../lib/core/printable.hpp"
@@ -76,6 +77,21 @@ std::string read_machine(const options& o, sim::machine& into) {
   return seeing::find_fault(o.wishes, o.ranks);
 }
 
+/// What a communicator over rc would say.
+bench::place::known known_beforehand(const options& o, const sim::machine& on, bool crowded) {
+  bench::place::known is{.device = "sim0 (the adapter of its host)", .crowded = crowded};
+  const int largest = std::min(o.ranks, on.ranks_per_host);
+  if (!on.near || largest == 1 || chorale::config::from_environment().near == chorale::near_policy::off)
+    return is;
+  if (o.ranks == largest) {
+    is.device = "soft0 (all ranks are on one host)";
+  } else {
+    is.places = (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host;
+    is.largest = largest;
+  }
+  return is;
+}
+
 int run(const options& o, const sim::machine& on) {
   bench::place here{"chorale-sim",
                     {{"chorale", CHORALE_TOOLS_VERSION},
@@ -90,8 +106,7 @@ int run(const options& o, const sim::machine& on) {
                     true};
   check_files(o.outputs);
   const bool crowded = std::min(o.ranks, on.ranks_per_host) > on.host.cores;
-  if (o.ranks > most_with_a_communicator_more)
-    here.is = {.device = "sim0 (the adapter of its host)", .crowded = crowded};
+  if (o.ranks > most_with_a_communicator_more) here.is = known_beforehand(o, on, crowded);
   if (crowded)
     here.about.emplace_back("cores", fmt::format("{} of a host, which its ranks share", on.host.cores));
   int status = 0;
