@@ -9,6 +9,8 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/config.hpp>
+#include <chorale/core/copy_bytes.hpp>
 #include <chorale/core/places.hpp>
 #include <chorale/simulation/machine/machine.hpp>
 
@@ -25,8 +27,8 @@ using chorale::task;
 using simulation_test::first_call;
 using simulation_test::plain;
 
-/// Two ranks on each host. A request between them takes the posting core 20 ns, and 1 ns for each byte; the
-/// other core sees it 30 ns later.
+/// Two ranks on each host. A request between them takes the posting core 20 ns; the other core sees it 30 ns
+/// later. A byte takes 1 ns from the cache of the other core.
 machine with_near(int hosts) {
   auto all = plain(hosts);
   all.ranks_per_host = 2;
@@ -46,28 +48,72 @@ TEST_CASE("Ranks of a host use its caches, and its adapter if the machine has no
   auto far = with_near(2);
   far.near.reset();
   for (const auto& [from, to] : {std::pair{0, 1}, {3, 2}}) {
-    // 28 and 30 ns, seen at the next poll.
-    CHECK(seen_at(with_near(2), from, to) == std::pair{instant{60ns}, std::uint64_t{0}});
+    CHECK(seen_at(with_near(2), from, to) == std::pair{instant{20ns + 30ns}, std::uint64_t{0}});
     CHECK(seen_at(far, from, to).first > instant{800ns});
     CHECK(seen_at(far, from, to).second == 8);
   }
   CHECK(seen_at(with_near(2), 1, 2) == std::pair{instant{1010ns}, std::uint64_t{8}});
 }
 
-TEST_CASE("A message of a neighbour brings its bytes from another cache", "[ghosts]") {
-  ghosts::world all{with_near(1), 2};
+TEST_CASE("Who first reads the message of a neighbour fetches it from its cache", "[ghosts]") {
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{900}}) {
+    ghosts::world all{with_near(1), 2};
+    all.run([bytes](ghosts::transport& net) -> task<> {
+      std::vector<std::byte> data(bytes);
+      if (net.rank() == 0) {
+        co_await net.send(1, first_call, data);
+      } else {
+        const auto message = co_await net.receive(0, first_call);
+        CHECK(std::ranges::equal(message.bytes(), data));
+        chorale::copy_bytes(data.data(), message.bytes().data(), bytes);
+        chorale::copy_bytes(data.data(), message.bytes().data(), bytes);
+      }
+    });
+    // A core copies the payload, of whatever size, from where it is: there is no adapter that would need it
+    // in registered memory.
+    CHECK(all.now(0) == instant{20ns});
+    CHECK(all.now(1) == instant{20ns + 30ns + std::chrono::nanoseconds{bytes}});
+  }
+}
+
+TEST_CASE("A message that is passed on is fetched once", "[ghosts]") {
+  ghosts::world all{with_near(2), 4};
   all.run([](ghosts::transport& net) -> task<> {
-    const std::vector<std::byte> data(100, std::byte{5});
-    if (net.rank() == 0) {
-      co_await net.send(1, first_call, data);
-    } else {
-      const auto message = co_await net.receive(0, first_call);
-      CHECK(std::ranges::equal(message.bytes(), data));
-    }
+    const std::vector<std::byte> data(900);
+    if (net.rank() == 0) co_await net.send(1, first_call, data);
+    if (net.rank() != 1) co_return;
+    const auto message = co_await net.receive(0, first_call);
+    co_await net.send(0, first_call, message.bytes());
+    co_await net.send(0, first_call, message.bytes());
   });
-  // 128 bytes with padding and trailer.
-  CHECK(all.now(0) == instant{20ns + 128ns});
-  CHECK(all.now(1) == instant{20ns + 128ns + 30ns + 128ns + 4ns});  // at the next poll
+  CHECK(all.now(1) == instant{20ns + 30ns + 20ns + 900ns + 20ns});
+}
+
+TEST_CASE("Ghosts of several hosts have lanes, those of one host cores that copy", "[ghosts]") {
+  struct found {
+    bool lanes;
+    bool cores;
+    std::uint32_t blocks;
+    bool operator==(const found&) const = default;
+  };
+  const auto on = [](const machine& where, int ranks) {
+    ghosts::world all{where, ranks};
+    found seen{};
+    all.run([&](ghosts::transport& net) -> task<> {
+      seen = {net.uses_lanes(), net.copies_by_core(), all.blocks()};
+      co_return;
+    });
+    return seen;
+  };
+  const chorale::config usual;
+  CHECK(on(with_near(2), 4) == found{true, false, usual.mailbox_blocks(true, 4)});
+  CHECK(on(with_near(2), 2) == found{false, true, usual.mailbox_blocks(true, 2)});
+  auto far = with_near(2);
+  far.near.reset();
+  CHECK(on(far, 4) == found{false, false, usual.least_blocks()});
+  auto apart = with_near(4);
+  apart.ranks_per_host = 1;
+  CHECK(on(apart, 4) == found{false, false, usual.least_blocks()});
 }
 
 TEST_CASE("All cores of a host share its memory", "[ghosts]") {

@@ -25,6 +25,7 @@ struct flight {
   kind what = kind::signal;
   bool is_in_request = false;   ///< it was posted inline and fits into the request
   bool is_upwards = false;      ///< from the lower rank of its connection
+  bool is_passed = false;       ///< a put whose bytes stay in its sender's cache until they are read
   std::uint32_t signature = 0;  ///< of the message's call
   std::uint32_t payload = 0;    ///< bytes of a message's payload
   connection* on = nullptr;

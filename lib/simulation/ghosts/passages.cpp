@@ -37,7 +37,7 @@ void passages::send(flight& one, instant rung) {
 
 void passages::cross(flight& one, instant copied) {
   auto& over = one.over();
-  const auto seen = copied + near_.line + (one.is_kept() ? near_.byte(one.bytes) : duration{});
+  const auto seen = copied + near_.line;
   if (one.what == flight::kind::get) return at<&passages::show>(seen, one);
   over.placed = std::max(seen, over.placed);
   at<&passages::show>(over.placed, one);

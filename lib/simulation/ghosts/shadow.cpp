@@ -2,6 +2,7 @@
 #include "shadow.hpp"
 
 #include <cerrno>
+#include <functional>
 #include <sys/mman.h>
 #include <system_error>
 
@@ -43,6 +44,10 @@ std::span<std::byte> shadow::part(int index, std::size_t count) {
         fmt::format("ghosts: a rank puts {} bytes aside, and has put {} others, of at most {} of 128 GiB",
                     count, index, parts));
   return {begin_ + static_cast<std::size_t>(index) * each, count};
+}
+
+bool shadow::has(const std::byte* one) const noexcept {
+  return !std::less<>{}(one, begin_) && std::less<>{}(one, begin_ + most);
 }
 
 }  // namespace chorale::simulation::ghosts

@@ -23,6 +23,9 @@ class shadow {
   /// @throws error errc::invalid_argument beyond 128 GiB, or if there is no such part.
   [[nodiscard]] std::span<std::byte> part(int index, std::size_t count);
 
+  /// Whether that byte is in it.
+  [[nodiscard]] bool has(const std::byte* one) const noexcept;
+
   static constexpr int parts = 8;
 
  private:

@@ -48,7 +48,7 @@ void arrival_of_ghost::release() noexcept {
   const int to = message_->to();
   in.messages().end(lane.messages.pop());
   ++lane.freed;
-  if (lane.freed - lane.acknowledged < in.settings().least_blocks() / 2) return;
+  if (lane.freed - lane.acknowledged < in.blocks() / 2) return;
   lane.acknowledged = lane.freed;
   auto& back = in.post(to, from, flight::kind::notification, word_bytes, true);
   back.value = lane.acknowledged;
@@ -76,12 +76,17 @@ bool transport::begin_send(int to, call_id now, std::span<const std::byte> bytes
     throw error(errc::invalid_argument, fmt::format("ghosts: send of {} bytes to rank {}: a block takes {}",
                                                     bytes.size(), to, block_bytes()));
   auto& lane = in_.between(rank_, to);
-  if (lane.sent - lane.known >= blocks()) return in_.waits_for(rank_, lane);
+  if (lane.sent - lane.known >= in_.blocks()) return in_.waits_for(rank_, lane);
   ++lane.sent;
   const auto total = with_trailer(bytes.size());
-  const bool is_copied = !bytes.empty() && (total <= put_together || total > most_inline);
-  if (is_copied && (shared == nullptr || shared->copies())) in_.copy(rank_, bytes.size());
-  auto& one = in_.post(rank_, to, flight::kind::message, total, total <= most_inline);
+  // To a neighbour a core copies long messages from the payload's own memory.
+  const bool is_staged = total > most_inline && !in_.are_neighbours(rank_, to);
+  auto elsewhere = in_.fetch(rank_, bytes.data(), bytes.size());
+  if (!bytes.empty() && (total <= put_together || is_staged)) {
+    if (shared == nullptr || shared->copies()) in_.copy(rank_, bytes.size(), elsewhere);
+    elsewhere = 0;
+  }
+  auto& one = in_.post(rank_, to, flight::kind::message, total, total <= most_inline, elsewhere);
   one.value = now.number;
   one.signature = now.signature;
   one.payload = static_cast<std::uint32_t>(bytes.size());
@@ -107,13 +112,21 @@ arrival_of_ghost transport::take(int from) {
   lane.unseen = lane.messages.after(message);
   const std::size_t bytes = message.payload;
   if (message.content) return {in_, message, {message.content.get(), bytes}};
-  return {in_, message, in_.zeroes().first(bytes)};
+  const bool is_of_neighbour = message.on->is_near;
+  if (is_of_neighbour) in_.pass(rank_, bytes);
+  return {in_, message, in_.zeroes(is_of_neighbour).first(bytes)};
 }
 
-bool transport::begin_put(int to, std::size_t bytes, bool notifies) {
+bool transport::begin_put(const remote_region& target, std::size_t bytes, bool notifies) {
+  const int to = target.owner;
   if (to == rank_ || (bytes == 0 && !notifies)) return true;
   ++in_.between(rank_, to).requests;
-  in_.send(in_.post(rank_, to, notifies ? flight::kind::notified_put : flight::kind::put, bytes, false));
+  // What algorithms keep is memory of the device, other memory is in the cache of the neighbour.
+  const bool is_kept = in_.kept().has(reinterpret_cast<const std::byte*>(target.address));
+  auto& one = in_.post(rank_, to, notifies ? flight::kind::notified_put : flight::kind::put, bytes, false,
+                       is_kept ? 0 : bytes);
+  one.is_passed = is_kept && one.on->is_near;
+  in_.send(one);
   return true;
 }
 
@@ -138,7 +151,7 @@ bool transport::has_got(int from, std::size_t bytes, std::uint32_t& request) {
   auto& lane = in_.between(rank_, from);
   if (request == 0) {
     request = ++lane.requests;
-    in_.send(in_.post(rank_, from, flight::kind::get, bytes, false));
+    in_.send(in_.post(rank_, from, flight::kind::get, bytes, false, bytes));
   }
   if (lane.completions < request) return in_.waits_for(rank_, lane);
   if (lane.completed >= request) return true;
@@ -149,6 +162,14 @@ bool transport::take_completions(std::uint32_t count) {
   const auto& costs = in_.on().adapter.posting;
   in_.charge(rank_, costs.poll + costs.completion * count);
   return true;
+}
+
+bool transport::copies_by_core() const noexcept {
+  return in_.has_neighbours() && in_.layout().count() == 1;
+}
+
+std::size_t transport::zero_copy_bytes() const noexcept {
+  return settings().zero_copy_from(copies_by_core() && !oversubscribed() ? near_work::zero_copy_from() : 0);
 }
 
 std::string transport::waits_for() const {

@@ -74,7 +74,9 @@ class transport {
 
   // One-sided.
   static constexpr bool reads_by_device = true;
-  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept { return settings().zero_copy_from(0); }
+  /// Whether all ranks are neighbours.
+  [[nodiscard]] bool copies_by_core() const noexcept;
+  [[nodiscard]] std::size_t zero_copy_bytes() const noexcept;
   [[nodiscard]] registered_ghost expose(std::span<std::byte> memory, peer_set = {}) {
     return {rank_, memory};
   }
@@ -89,12 +91,12 @@ class transport {
   [[nodiscard]] auto put(remote_region target, std::size_t, const registered_ghost&,
                          std::span<const std::byte> from, call_id) {
     return does({"to put to", target.owner},
-                [this, to = target.owner, bytes = from.size()] { return begin_put(to, bytes, false); });
+                [this, target, bytes = from.size()] { return begin_put(target, bytes, false); });
   }
   [[nodiscard]] auto put_notified(remote_region target, std::size_t, const registered_ghost&,
                                   std::span<const std::byte> from, call_id) {
     return does({"to put to", target.owner},
-                [this, to = target.owner, bytes = from.size()] { return begin_put(to, bytes, true); });
+                [this, target, bytes = from.size()] { return begin_put(target, bytes, true); });
   }
   [[nodiscard]] auto notified(int from, call_id) {
     return does({"for a notice of", from, true}, [this, from] { return has_notice(from); });
@@ -112,6 +114,7 @@ class transport {
 
   // Placed.
   [[nodiscard]] const places& layout() const noexcept { return in_.layout(); }
+  [[nodiscard]] bool uses_lanes() const noexcept { return in_.has_neighbours() && in_.layout().count() > 1; }
 
   // Path choosing: all are connected.
   void wants_connection(int) noexcept {}
@@ -144,7 +147,7 @@ class transport {
   bool begin_send(int to, call_id now, std::span<const std::byte> bytes, shared_ghost* shared);
   bool has_message(int from, call_id now, lane*& by);
   arrival_of_ghost take(int from);
-  bool begin_put(int to, std::size_t bytes, bool notifies);
+  bool begin_put(const remote_region& target, std::size_t bytes, bool notifies);
   bool has_notice(int from);
   bool is_flushed(int peer);
   /// `request`: the number of the get; zero until it is begun.
@@ -168,4 +171,5 @@ static_assert(chorale::keeping_transport<chorale::simulation::ghosts::transport>
 static_assert(chorale::scratch_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::path_choosing_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::tunable_transport<chorale::simulation::ghosts::transport>);
-static_assert(chorale::placed_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::laned_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::core_copying_transport<chorale::simulation::ghosts::transport>);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -43,9 +44,11 @@ world::world(const machine& on, int ranks, const config& settings)
       passages_(on, hosts_for(on, ranks), queue_,
                 {[this](flight& one) { place(one); }, [this](flight& one) { complete(one); }}),
       queue_pairs_(static_cast<std::size_t>(hosts_for(on, ranks))),
-      memory_(queue_pairs_.size()),
+      near_(on.near, queue_pairs_.size()),
       ranks_(static_cast<std::size_t>(ranks)),
-      zeroes_(settings.block_bytes) {
+      blocks_(settings.mailbox_blocks(has_neighbours(), ranks)),
+      zeroes_(settings.block_bytes),
+      neighbours_zeroes_(settings.block_bytes) {
   for (int rank = 0; rank < ranks; ++rank) at(rank).net = std::make_unique<transport>(*this, rank);
 }
 
@@ -129,13 +132,14 @@ lane& world::between(int from, int to) {
   return from < to ? both.upwards : both.downwards;
 }
 
-flight& world::post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline) {
+flight& world::post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline,
+                    std::uint64_t elsewhere) {
   auto& on = connected(from, to);
   const auto& costs = machine_.adapter.posting;
   charge(from, machine_.host.send);
   if (on.is_near) {
     charge(from, machine_.near->post);
-    copy(from, bytes, true);
+    copy(from, bytes, elsewhere);
   } else {
     charge(from, costs.request + costs.doorbell + (is_inline ? costs.inline_copy(bytes) : duration{}));
   }
@@ -165,9 +169,12 @@ void world::place(flight& one) {
       return tell(one.to(), theirs, notice_of(one));
     }
     case flight::kind::notified_put:
+      if (one.is_passed) pass(one.to(), one.bytes);
       ++lane.notices;
       break;
     case flight::kind::put:
+      if (one.is_passed) pass(one.to(), one.bytes);
+      return;
     case flight::kind::get:
       return;
   }
@@ -218,21 +225,29 @@ clock::time_point world::now() noexcept {
                            std::chrono::duration_cast<std::chrono::nanoseconds>(since)};
 }
 
-void world::worked(host_work what, std::size_t bytes) noexcept {
-  if (what == host_work::copy) copy(runs_, bytes);
-  if (what == host_work::combine) charge(runs_, through_memory(runs_, bytes, machine_.host.combine(bytes)));
+void world::copied(void*, const void* from, std::size_t bytes) noexcept {
+  copy(runs_, bytes, fetch(runs_, from, bytes));
 }
 
-void world::copy(int rank, std::uint64_t bytes, bool is_near) noexcept {
-  const auto time = machine_.host.copy(bytes);
-  charge(rank, through_memory(rank, bytes, is_near ? std::max(time, machine_.near->byte(bytes)) : time));
+void world::combined(void* mine, const void* other, std::size_t bytes) noexcept {
+  const auto elsewhere = std::max(fetch(runs_, mine, bytes), fetch(runs_, other, bytes));
+  work(runs_, {machine_.host.combine(bytes), bytes, elsewhere});
 }
 
-duration world::through_memory(int rank, std::uint64_t bytes, duration alone) noexcept {
-  if (!machine_.near || bytes < machine_.near->uncached) return alone;
-  auto& free = memory_[host_of(rank)];
-  free = std::max(free, now(rank)) + machine_.near->memory(bytes);
-  return std::max(alone, free - now(rank));
+void world::copy(int rank, std::uint64_t bytes, std::uint64_t elsewhere) noexcept {
+  work(rank, {machine_.host.copy(bytes), bytes, elsewhere});
+}
+
+std::uint64_t world::fetch(int rank, const void* from, std::uint64_t bytes) noexcept {
+  const auto* const first = static_cast<const std::byte*>(from);
+  const std::less<> before;
+  const std::byte* const begin = neighbours_zeroes_.data();
+  const bool is_message = !before(first, begin) && before(first, begin + neighbours_zeroes_.size());
+  if (!is_message && !kept_.has(first)) return 0;
+  auto& passed = at(rank).passed;
+  const auto found = std::min(bytes, passed);
+  passed -= found;
+  return found;
 }
 
 }  // namespace chorale::simulation::ghosts

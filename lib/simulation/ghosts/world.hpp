@@ -17,6 +17,7 @@
 #include <chorale/simulation/machine/machine.hpp>
 
 #include "../large_pages.hpp"
+#include "../near_work.hpp"
 #include "agenda.hpp"
 #include "by_pair.hpp"
 #include "flight.hpp"
@@ -51,13 +52,19 @@ class world final : private time_source {
   [[nodiscard]] const config& settings() const noexcept { return config_; }
   /// A place for each host.
   [[nodiscard]] const places& layout() const noexcept { return layout_; }
+  /// Whether some ranks reach others without their adapter.
+  [[nodiscard]] bool has_neighbours() const noexcept { return machine_.near && layout_.largest() > 1; }
+  /// The number of blocks of a mailbox.
+  [[nodiscard]] std::uint32_t blocks() const noexcept { return blocks_; }
   [[nodiscard]] passages& messages() noexcept { return passages_; }
   /// The time at which the last rank has ended.
   [[nodiscard]] instant end() const noexcept;
   /// The number of events so far.
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-  /// The content of messages whose bytes were not kept.
-  [[nodiscard]] std::span<const std::byte> zeroes() const noexcept { return zeroes_; }
+  /// The content of messages whose bytes were not kept; another copy of it for those of neighbours.
+  [[nodiscard]] std::span<const std::byte> zeroes(bool of_neighbour = false) const noexcept {
+    return of_neighbour ? neighbours_zeroes_ : zeroes_;
+  }
   /// The memory that algorithms keep between calls, of all ranks.
   [[nodiscard]] shadow& kept() noexcept { return kept_; }
   /// The scratch memory of a call, of all ranks.
@@ -65,6 +72,8 @@ class world final : private time_source {
 
   // For the transport of one rank.
 
+  /// Whether they reach each other without their adapter.
+  [[nodiscard]] bool are_neighbours(int a, int b) { return connected(a, b).is_near; }
   /// The direction from `from` to `to`.
   [[nodiscard]] lane& between(int from, int to);
   [[nodiscard]] frame_arena& frames(int rank) noexcept { return at(rank).frames; }
@@ -72,11 +81,17 @@ class world final : private time_source {
   [[nodiscard]] instant now(int rank) noexcept { return at(rank).now; }
   /// The rank computes for `time`.
   void charge(int rank, duration time) noexcept { at(rank).now += time; }
-  /// The rank copies `bytes` bytes; `is_near`: from or to the memory of another rank of its host.
-  void copy(int rank, std::uint64_t bytes, bool is_near = false) noexcept;
+  /// The rank copies `bytes` bytes, `elsewhere` of which are in the cache of another core.
+  void copy(int rank, std::uint64_t bytes, std::uint64_t elsewhere = 0) noexcept;
+  /// A message of a neighbour has left `bytes` bytes in that core's cache, until the rank has read them.
+  void pass(int rank, std::uint64_t bytes) noexcept { at(rank).passed += bytes; }
+  /// The rank reads these bytes. @returns how many of them a neighbour has left in its cache.
+  [[nodiscard]] std::uint64_t fetch(int rank, const void* from, std::uint64_t bytes) noexcept;
   /// Creates the message of `bytes` that `from` posts to `to`, and charges the posting processor; the caller
-  /// sends it.
-  [[nodiscard]] flight& post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline);
+  /// sends it. `elsewhere`: of these, the bytes that are in another core's cache, for a message to a
+  /// neighbour.
+  [[nodiscard]] flight& post(int from, int to, flight::kind what, std::uint64_t bytes, bool is_inline,
+                             std::uint64_t elsewhere = 0);
   void send(flight& one) { passages_.send(one, now(one.from())); }
 
   // Waiting.
@@ -99,6 +114,7 @@ class world final : private time_source {
     instant settled;  ///< the rank knows of everything up to then
     turn next;
     const lane* awaited = nullptr;
+    std::uint64_t passed = 0;  ///< bytes of its neighbours that it has not read yet
     frame_arena frames;
     std::unique_ptr<transport> net;
     task<> program;
@@ -107,7 +123,8 @@ class world final : private time_source {
   clock::time_point now() noexcept override;
   void give_way() noexcept override {}
   void sleep_until(clock::time_point) noexcept override {}
-  void worked(host_work what, std::size_t bytes) noexcept override;
+  void copied(void* to, const void* from, std::size_t bytes) noexcept override;
+  void combined(void* mine, const void* other, std::size_t bytes) noexcept override;
 
   [[nodiscard]] rank_state& at(int rank) noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] host_number host_of(int rank) const noexcept {
@@ -121,8 +138,9 @@ class world final : private time_source {
   void act(rank_state& one);
   void place(flight& one);
   void complete(flight& one);
-  /// The time of work on `bytes` bytes that takes `alone` where no other core of the host uses its memory.
-  [[nodiscard]] duration through_memory(int rank, std::uint64_t bytes, duration alone) noexcept;
+  void work(int rank, const near_work::piece& what) noexcept {
+    charge(rank, near_.time(what, host_of(rank), now(rank)));
+  }
   /// Something has arrived over that lane for `rank`, whose core sees it after `notice`.
   void tell(int rank, const lane& of, duration notice);
   [[nodiscard]] duration notice_of(const flight& one) const noexcept {
@@ -136,10 +154,12 @@ class world final : private time_source {
   agenda queue_;
   passages passages_;
   std::vector<std::uint32_t> queue_pairs_;  // of adapters, created so far on each host
-  std::vector<instant> memory_;             // when the memory of each host has served all requests so far
+  near_work near_;
   std::vector<rank_state, in_large_pages<rank_state>> ranks_;
   by_pair<connection> connections_;
+  std::uint32_t blocks_;
   std::vector<std::byte> zeroes_;
+  std::vector<std::byte> neighbours_zeroes_;
   shadow kept_;
   shadow aside_;
   instant time_{};
