@@ -175,6 +175,7 @@ schedule draw(std::uint64_t seed) {
   // Silence then means nothing, so a death or departure that only silence shows would never be noticed.
   if (!some_fail && s.wrong.deafnesses.empty() && random.below(7) == 3)
     s.settings.service = chorale::service_policy::off;
+  s.near = s.ranks_per_host > 1 && in_hundred(random, 50);
   return s;
 }
 
@@ -190,10 +191,10 @@ std::string describe(const schedule& s) {
     return static_cast<double>(when.time_since_epoch().count()) / 1e6;
   };
   std::string text = fmt::format(
-      "seed {}: {} ranks, {} a host of {} cores, over {}; packets of {} bytes; pauses up to {} ns, looks "
+      "seed {}: {} ranks, {} a host of {} cores{}, over {}; packets of {} bytes; pauses up to {} ns, looks "
       "after {} ns\n",
-      s.seed, s.ranks, s.ranks_per_host, s.cores, name_of(s.over), s.mtu, s.longest_pause,
-      s.shortest_gap.count() / 1000);
+      s.seed, s.ranks, s.ranks_per_host, s.cores, s.near ? " with soft0" : "", name_of(s.over), s.mtu,
+      s.longest_pause, s.shortest_gap.count() / 1000);
   const chorale::config& c = s.settings;
   text += fmt::format(
       "  {} blocks of {} bytes, zero copy from {}, connections {}, long sends {}, blocks of sends {}, "

@@ -63,6 +63,7 @@ struct schedule {
   } late;
   bool multicasts = false;  ///< barriers, broadcasts and allreduces reach all ranks by multicast; over ud
   bool catches = false;     ///< a rank catches a failure, and then ends its communicator
+  bool near = false;        ///< ranks of a host reach each other without its adapter
   chorale::config settings;
   chorale::simulation::faults wrong;
 };

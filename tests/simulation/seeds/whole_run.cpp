@@ -30,6 +30,7 @@ sim::machine machine_for(const schedule& s) {
   m.host.context_switch = std::chrono::microseconds{1};
   m.network.shape = sim::one_switch{m.hosts};
   m.network.packets.payload = s.mtu;
+  if (s.near) m.near = support::test_near();
   return m;
 }
 
