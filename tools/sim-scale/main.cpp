@@ -94,8 +94,7 @@ int main(int argc, char** argv) {
   try {
     auto on = chorale::simulation::read_machine(wanted.machine);
     if (wanted.ranks_per_host > 0) on.ranks_per_host = wanted.ranks_per_host;
-    // The full stack does not know what is near.
-    if (wanted.no_near || wanted.agreement) on.near.reset();
+    if (wanted.no_near) on.near.reset();
     if (wanted.agreement) return agree(wanted, all, std::move(on)) ? 0 : 1;
     if (wanted.algorithm.empty() && (!on.near || on.ranks_per_host == 1))
       std::erase_if(all, [](const candidate& one) { return one.goes_by_places; });
