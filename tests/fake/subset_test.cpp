@@ -14,11 +14,15 @@
 #include <chorale/algorithm/allreduce/split_level.hpp>
 #include <chorale/algorithm/allreduce/two_level.hpp>
 #include <chorale/algorithm/barrier/two_level.hpp>
+#include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/two_level.hpp>
 #include <chorale/algorithm/levels.hpp>
 #include <chorale/algorithm/operation_traits.hpp>
 #include <chorale/algorithm/reduce_scatter/two_level.hpp>
+#include <chorale/algorithm/scan/chain.hpp>
+#include <chorale/algorithm/scan/recursive_doubling.hpp>
+#include <chorale/algorithm/scan/two_level.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
@@ -39,11 +43,12 @@ namespace {
 
 constexpr call_id now{1, 42, chorale::operation::barrier};
 
-/// Runs `body(net)` on ranks 0 to 6, whose places are 0 3 6, 1 4 and 2 5 and share memory. @returns the
-/// error; empty if there was none.
+/// Runs `body(net)` on all ranks: by default 0 to 6, whose places are 0 3 6, 1 4 and 2 5 and share memory.
+/// @returns the error; empty if there was none.
 template <class Body>
-std::string outcome(Body body) {
-  return fake::outcome({.ranks = 7, .maps_within_place = true, .places = fake::sharing::in_turn}, body);
+std::string outcome(Body body, const fake::conditions& here = {
+                                   .ranks = 7, .maps_within_place = true, .places = fake::sharing::in_turn}) {
+  return fake::outcome(here, body);
 }
 
 std::vector<int> members(const chorale::subset<transport>& some) {
@@ -175,6 +180,27 @@ TEST_CASE("parts of a call that run among the same ranks have phases of their ow
       given, taken, op);
   check_phases<chorale::reduce_scatter::two_level<part<reduce>, part<reduce_scatter>, part<scatter>>>(
       chorale::blocks<const std::byte>{given, layout}, taken.first(1), op);
+}
+
+TEST_CASE("in a scan, the last place sends no total", "[subset]") {
+  const auto scan = [](transport& net) -> task<> {
+    using chorale::scan::two_level;
+    using algorithm =
+        two_level<chorale::scan::chain, chorale::scan::recursive_doubling, chorale::broadcast::binomial>;
+    const auto number = static_cast<std::uint8_t>(net.rank());
+    for (const bool inclusive : {true, false}) {
+      const std::array in{std::byte{number}};
+      std::array<std::byte, 1> out{};
+      co_await algorithm::run(net, {inclusive ? 1U : 2U, 42, operation::scan}, in, out,
+                              chorale::reduction::of<std::uint8_t>(chorale::sum), inclusive);
+      const int sum = number * (inclusive ? number + 1 : number - 1) / 2;
+      if (inclusive || number != 0) CHECK(std::to_integer<int>(out[0]) == sum);
+    }
+    // Places 0 1 2 and 3 4 5.
+    if (number == 2) CHECK(net.sent_to(0) == 2);
+    if (number == 5) CHECK(net.sent_to(3) == 0);
+  };
+  CHECK(outcome(scan, {.ranks = 6, .places = fake::sharing::neighbours}).empty());
 }
 
 TEST_CASE("errors in a subset name the ranks of the whole group", "[subset]") {

@@ -16,12 +16,13 @@
 
 namespace chorale::scan {
 
-/// The ranks of each place scan by `In`, and the last of them hands the total of the place to its leader. The
-/// leaders scan the totals by `Between`, and each hands the combination of all places before its own to its
-/// place by `Out`, a broadcast, where all ranks combine it with their results within the place. If the ranks
-/// of each place are not neighbours, `recursive_doubling` runs among all ranks. Evaluates in rank order.
-/// Cost: `In`, a message and `Out` within a place, and a scan among as many ranks as there are places; memory
-/// for one message. Any assignment of ranks to places. Source: Graham et al. 2011 (Cheetah), for a scan.
+/// The ranks of each place scan by `In`, and the last of them hands the total of the place to its leader,
+/// except in the last place, whose total nobody needs. The leaders scan the totals by `Between`, and each
+/// hands the combination of all places before its own to its place by `Out`, a broadcast, where all ranks
+/// combine it with their results within the place. If the ranks of each place are not neighbours,
+/// `recursive_doubling` runs among all ranks. Evaluates in rank order. Cost: `In`, a message and `Out` within
+/// a place, and a scan among as many ranks as there are places; memory for one message. Any assignment of
+/// ranks to places. Source: Graham et al. 2011 (Cheetah), for a scan.
 template <class In, class Between, class Out>
 struct two_level : of_levels<In, Between, Out> {
   static_assert(In::implements == operation::scan && Between::implements == operation::scan &&
@@ -45,25 +46,28 @@ struct two_level : of_levels<In, Between, Out> {
                           reduction op, bool inclusive) {
     auto& ranks = levels<Net>::of(net);
     auto& inside = ranks.inside();
-    const int last = inside.size() - 1;
+    const int place = net.layout().of(net.rank());
+    // The rank with what the leader brings to the scan of the places: the total of this place, or in the last
+    // place, where it does not matter, the leader's own operand.
+    const int giver = place + 1 < net.layout().count() ? inside.size() - 1 : 0;
     const auto aside = chorale::scratch_of(net, in.size());
-    // The total of this place, then the combination of the places before it.
+    // What the leader brings, then the combination of the places before it.
     const auto combined = aside.memory();
-    if (inside.rank() == last && !inclusive) chorale::move_bytes(combined, in);
+    if (inside.rank() == giver && !inclusive) chorale::move_bytes(combined, in);
     co_await chorale::start<In>(inside, now, in, out, op, inclusive);
-    if (inside.rank() == last) {
+    if (inside.rank() == giver) {
       if (inclusive)
         chorale::move_bytes(combined, out);
-      else if (last != 0)
+      else if (giver != 0)
         op.combine_right(out, combined);
-      if (last != 0) co_await transfer::send(inside, 0, now, combined);
+      if (giver != 0) co_await transfer::send(inside, 0, now, combined);
     } else if (ranks.leads()) {
-      co_await transfer::receive(inside, last, now, combined);
+      co_await transfer::receive(inside, giver, now, combined);
     }
     if (ranks.leads())
       co_await chorale::start<Between>(ranks.between(), now, std::span<const std::byte>{combined}, combined,
                                        op, false);
-    if (net.layout().of(net.rank()) == 0) co_return;
+    if (place == 0) co_return;
     co_await Out::run(inside, now.later(1), combined, 0);
     if (inclusive || inside.rank() != 0)
       op.combine_right(combined, out);
