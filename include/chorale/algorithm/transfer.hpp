@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -49,10 +50,7 @@ template <mailbox_transport Net>
 /// since it is longer than a block. Both sides must know its size.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_whole(const Net& net, std::size_t bytes) noexcept {
-  if constexpr (message_transport<Net>)
-    return bytes > net.block_bytes();
-  else
-    return false;
+  return message_transport<Net> && bytes > net.block_bytes();
 }
 
 /// True if `send` and `receive` of `bytes` are a single mailbox message. Algorithms call the transport
@@ -152,6 +150,39 @@ task<> exchange_all(Net& net, call_id now, std::span<const outbound_message> out
   for (const inbound_message& one : in) co_await net.received(one.from, now);
 }
 
+/// As `exchange`, but without exchanging addresses: through the mailbox for any size, or by messages of the
+/// transport.
+template <mailbox_transport Net>
+task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
+            std::span<std::byte> in) {
+  if constexpr (message_transport<Net>) {
+    if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
+      std::optional<decltype(net.post_receive(from, now, in))> receiving;
+      std::optional<decltype(net.post_send(to, now, out))> sending;
+      if (!in.empty()) receiving.emplace(net.post_receive(from, now, in));
+      if (!out.empty()) sending.emplace(net.post_send(to, now, out));
+      if (sending) co_await net.sent(to, now);
+      if (receiving) co_await net.received(from, now);
+      co_return;
+    }
+  }
+  auto outgoing = chunks{out, net.block_bytes()};
+  auto incoming = chunks{in, net.block_bytes()};
+  auto next_out = outgoing.begin();
+  auto next_in = incoming.begin();
+  while (next_out != outgoing.end() || next_in != incoming.end()) {
+    if (next_out != outgoing.end()) {
+      co_await net.send(to, now, *next_out);
+      ++next_out;
+    }
+    if (next_in != incoming.end()) {
+      const auto message = co_await net.receive(from, now);
+      transfer::place(net, from, now, message, *next_in);
+      ++next_in;
+    }
+  }
+}
+
 /// `bytes` for `net.send` to several ranks: staged only once if the transport can.
 template <mailbox_transport Net>
 [[nodiscard]] auto for_several(Net& net, std::span<const std::byte> bytes) {
@@ -196,6 +227,19 @@ task<> send_by_put(Net& net, int to, call_id now, std::span<const std::byte> out
   co_await net.put(there, 0, lent, lent.current(out), now);
   co_await net.send(to, now, {});
   co_await net.flush(to, now);
+}
+
+/// `receive` of a message that `send_by_put` sends.
+template <one_sided_transport Net>
+task<> receive_by_put(Net& net, int from, call_id now, std::span<std::byte> in) {
+  const auto exposed = transfer::expose(net, in);
+  const remote_region here = exposed.region();
+  co_await net.send(from, now, bytes_of(here));
+  {
+    const auto done = co_await net.receive(from, now);
+    static_cast<void>(transfer::exact(net, from, now, done, 0));
+  }
+  exposed.copy_back();
 }
 
 /// How many bytes of a message that both ranks copy the sender puts; the receiver reads the rest.
@@ -256,61 +300,29 @@ task<> receive_from_both(Net& net, int from, call_id now, std::span<std::byte> i
 /// of any length. Neither leaves anything to be received in the next call.
 template <mailbox_transport Net>
 task<> send(Net& net, int to, call_id now, std::span<const std::byte> out) {
-  if constexpr (message_transport<Net>) {
-    if (transfer::is_whole(net, out.size())) {
-      const auto posted = net.post_send(to, now, out);
-      co_await net.sent(to, now);
-      co_return;
-    }
-  }
   if constexpr (one_sided_transport<Net>) {
     if (transfer::is_zero_copy_one_way(net, out.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (transfer::own_cores_copy(net)) {
-          co_await transfer::send_from_both(net, to, now, out);
-          co_return;
-        }
+        if (transfer::own_cores_copy(net)) return transfer::send_from_both(net, to, now, out);
       }
-      co_await transfer::send_by_put(net, to, now, out);
-      co_return;
+      return transfer::send_by_put(net, to, now, out);
     }
   }
-  for (const auto chunk : chunks{out, net.block_bytes()}) co_await net.send(to, now, chunk);
+  return transfer::copy(net, now, to, out, to, {});
 }
 
 /// Receives in.size() bytes that rank `from` sends by `send`.
 template <mailbox_transport Net>
 task<> receive(Net& net, int from, call_id now, std::span<std::byte> in) {
-  if constexpr (message_transport<Net>) {
-    if (transfer::is_whole(net, in.size())) {
-      const auto posted = net.post_receive(from, now, in);
-      co_await net.received(from, now);
-      co_return;
-    }
-  }
   if constexpr (one_sided_transport<Net>) {
     if (transfer::is_zero_copy_one_way(net, in.size())) {
       if constexpr (core_copying_transport<Net>) {
-        if (transfer::own_cores_copy(net)) {
-          co_await transfer::receive_from_both(net, from, now, in);
-          co_return;
-        }
+        if (transfer::own_cores_copy(net)) return transfer::receive_from_both(net, from, now, in);
       }
-      const auto exposed = transfer::expose(net, in);
-      const remote_region here = exposed.region();
-      co_await net.send(from, now, bytes_of(here));
-      {
-        const auto done = co_await net.receive(from, now);
-        static_cast<void>(transfer::exact(net, from, now, done, 0));
-      }
-      exposed.copy_back();
-      co_return;
+      return transfer::receive_by_put(net, from, now, in);
     }
   }
-  for (const auto chunk : chunks{in, net.block_bytes()}) {
-    const auto message = co_await net.receive(from, now);
-    transfer::place(net, from, now, message, chunk);
-  }
+  return transfer::copy(net, now, from, {}, from, in);
 }
 
 /// Reads the region of in.size() bytes that rank `from` announces, and notifies it afterwards.
@@ -325,37 +337,6 @@ task<> fetch(Net& net, int from, call_id now, std::span<std::byte> in) {
   co_await net.get(there, 0, local, in, now);
   co_await net.send(from, now, {});
   local.copy_back();
-}
-
-/// As `exchange`, but without exchanging addresses: through the mailbox for any size, or by messages of the
-/// transport.
-template <mailbox_transport Net>
-task<> copy(Net& net, call_id now, int to, std::span<const std::byte> out, int from,
-            std::span<std::byte> in) {
-  if constexpr (message_transport<Net>) {
-    if (transfer::is_whole(net, out.size()) || transfer::is_whole(net, in.size())) {
-      const outbound_message one_out{to, out};
-      const inbound_message one_in{from, in};
-      co_await transfer::exchange_all(net, now, std::span{&one_out, out.empty() ? 0U : 1U},
-                                      std::span{&one_in, in.empty() ? 0U : 1U});
-      co_return;
-    }
-  }
-  auto outgoing = chunks{out, net.block_bytes()};
-  auto incoming = chunks{in, net.block_bytes()};
-  auto next_out = outgoing.begin();
-  auto next_in = incoming.begin();
-  while (next_out != outgoing.end() || next_in != incoming.end()) {
-    if (next_out != outgoing.end()) {
-      co_await net.send(to, now, *next_out);
-      ++next_out;
-    }
-    if (next_in != incoming.end()) {
-      const auto message = co_await net.receive(from, now);
-      transfer::place(net, from, now, message, *next_in);
-      ++next_in;
-    }
-  }
 }
 
 /// Sends `out` to rank `to` and receives `in` from rank `from` at the same time, so that ranks that exchange
