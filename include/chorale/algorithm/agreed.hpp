@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <coroutine>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -118,11 +119,16 @@ inline void place_first(const opened& message, std::span<std::byte> in) noexcept
 
 /// The memory of a call with several transfers, registered once: `lent` is sent from, `exposed` may be
 /// written by peers, and may be replaced by a substitute. Registers nothing on transports without one-sided
-/// operations.
+/// operations, where nothing can be put, and nothing needs to be awaited.
 template <mailbox_transport Net>
 struct memory {
   memory(Net&, std::span<const std::byte>, std::span<std::byte>&) noexcept {}
   [[nodiscard]] remote_region part(std::span<const std::byte>) const noexcept { return {}; }
+  std::suspend_never put(Net&, int, call_id, const remote_region&, std::span<const std::byte>) const {
+    return {};
+  }
+  std::suspend_never notified(Net&, int, call_id) const { return {}; }
+  std::suspend_never flush(Net&, int, call_id) const { return {}; }
   void copy_back(const block_layout&) const noexcept {}
 };
 template <one_sided_transport Net>
@@ -136,6 +142,15 @@ struct memory<Net> {
   [[nodiscard]] remote_region part(std::span<const std::byte> bytes) const noexcept {
     return transfer::part_of(exposed.region(), bytes);
   }
+  /// Puts `out`, a part of the lent memory, into `place`, which rank `to` exposes, and notifies that rank.
+  /// @throws error errc::mismatch if `place` is no region of that rank and size.
+  [[nodiscard]] auto put(Net& net, int to, call_id now, const remote_region& place,
+                         std::span<const std::byte> out) const {
+    return net.put_notified(agreed::exactly(net, to, now, place, out.size()), 0, lent, lent.current(out),
+                            now);
+  }
+  [[nodiscard]] auto notified(Net& net, int from, call_id now) const { return net.notified(from, now); }
+  [[nodiscard]] auto flush(Net& net, int to, call_id now) const { return net.flush(to, now); }
   /// As `call_memory::copy_back`, of the exposed memory.
   void copy_back(const block_layout& layout) const noexcept { exposed.copy_back(layout); }
 };

@@ -74,8 +74,8 @@ struct pairwise {
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
     const bool is_exposed = straight(out.layout().largest());
     auto arrivals = out.buffer().first(is_exposed ? out.layout().end() : 0);
-    const agreed::memory<Net> memory{
-        net, straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0), arrivals};
+    const bool is_lent = straight(in.layout().largest());
+    const agreed::memory<Net> memory{net, is_lent ? in.buffer() : in.buffer().first(0), arrivals};
     if (is_exposed) out = {arrivals, out.layout()};
     agreed::sealed seal;
     chorale::place_own(in[net.rank()], out[net.rank()]);
@@ -95,8 +95,7 @@ struct pairwise {
             const auto offer = co_await net.receive(step.to, now);
             there = agreed::open(net, step.to, now, offer, share_of(step.to), 0).place;
           }
-          there = agreed::exactly(net, step.to, now, there, sent.size());
-          co_await net.put_notified(there, 0, memory.lent, memory.lent.current(sent), now);
+          co_await memory.put(net, step.to, now, there, sent);
         }
       }
       {
@@ -105,13 +104,10 @@ struct pairwise {
       }
       co_await transfer::copy(net, now, step.to, puts ? sent.first(0) : sent.subspan(first_out), step.from,
                               offers ? taken.first(0) : taken.subspan(first_in));
-      if constexpr (one_sided_transport<Net>) {
-        if (offers) co_await net.notified(step.from, now);
-      }
+      if (offers) co_await memory.notified(net, step.from, now);
     }
-    if constexpr (one_sided_transport<Net>) {
-      for (const auto step : pairs) co_await net.flush(step.to, now);
-    }
+    if (is_lent)
+      for (const auto step : pairs) co_await memory.flush(net, step.to, now);
     memory.copy_back(out.layout());
   }
 };
