@@ -4,13 +4,12 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <span>
 #include <utility>
-#include <vector>
 
 #include <chorale/algorithm/agreed.hpp>
 #include <chorale/algorithm/alltoall/addresses.hpp>
 #include <chorale/algorithm/alltoall/straight.hpp>
+#include <chorale/algorithm/copy_among_all.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/copy_bytes.hpp>
@@ -40,56 +39,16 @@ struct direct {
       if (alltoall::goes_straight(net, in.layout().largest())) return put_even(net, now, in, out);
     }
     chorale::place_own(in[net.rank()], out[net.rank()]);
-    return copy_even(net, now, std::move(in), std::move(out));
+    const std::size_t most = std::max(in.layout().largest(), out.layout().largest());
+    return transfer::copy_among_all(
+        net, now, most, [in = std::move(in)](int r) { return in[r]; },
+        [out = std::move(out)](int r) { return out[r]; });
   }
 
  private:
   template <mailbox_transport Net>
   static int at_distance(const Net& net, int distance) {
     return (net.rank() + distance + net.size()) % net.size();
-  }
-
-  /// Piece by piece, all sends before all receives, so that at most two pieces per pair of ranks are under
-  /// way and no rank waits for another's free blocks; or all at once as messages of the transport.
-  /// outgoing(r) and incoming(r) are the blocks to and from rank r.
-  template <mailbox_transport Net, class Outgoing, class Incoming>
-  static task<> copy(Net& net, call_id now, Outgoing outgoing, Incoming incoming) {
-    std::size_t most = 0;
-    for (int r = 0; r < net.size(); ++r)
-      most = std::max(most, std::max(outgoing(r).size(), incoming(r).size()));
-    if constexpr (message_transport<Net>) {
-      if (transfer::is_whole(net, most)) {
-        std::vector<transfer::outbound_message> sends;
-        std::vector<transfer::inbound_message> receives;
-        for (int d = 1; d < net.size(); ++d) {
-          sends.push_back({at_distance(net, d), outgoing(at_distance(net, d))});
-          receives.push_back({at_distance(net, -d), incoming(at_distance(net, -d))});
-        }
-        co_await transfer::exchange_all(net, now, sends, receives);
-        co_return;
-      }
-    }
-    const std::size_t step = net.block_bytes();
-    for (std::size_t at = 0; at < most; at += step) {
-      for (int d = 1; d < net.size(); ++d) {
-        const auto block = outgoing(at_distance(net, d));
-        if (at < block.size())
-          co_await net.send(at_distance(net, d), now, block.subspan(at, std::min(step, block.size() - at)));
-      }
-      for (int d = 1; d < net.size(); ++d) {
-        const int from = at_distance(net, -d);
-        const auto block = incoming(from);
-        if (at >= block.size()) continue;
-        const auto message = co_await net.receive(from, now);
-        transfer::place(net, from, now, message, block.subspan(at, std::min(step, block.size() - at)));
-      }
-    }
-  }
-  template <mailbox_transport Net>
-  static task<> copy_even(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
-    return copy(
-        net, now, [in = std::move(in)](int r) { return in[r]; },
-        [out = std::move(out)](int r) { return out[r]; });
   }
 
   template <one_sided_transport Net>
@@ -120,8 +79,8 @@ struct direct {
     const auto share_of = [&](int r) { return agreed::share{in[r].size(), out[r].size()}; };
     const bool is_exposed = straight(out.layout().largest());
     auto arrivals = out.buffer().first(is_exposed ? out.layout().end() : 0);
-    const agreed::memory<Net> memory{
-        net, straight(in.layout().largest()) ? in.buffer() : in.buffer().first(0), arrivals};
+    const bool is_lent = straight(in.layout().largest());
+    const agreed::memory<Net> memory{net, is_lent ? in.buffer() : in.buffer().first(0), arrivals};
     if (is_exposed) out = {arrivals, out.layout()};
     agreed::sealed seal;
     for (int d = 1; d < net.size(); ++d) {
@@ -139,23 +98,20 @@ struct direct {
         agreed::place_first(theirs, out[peer]);
         there = theirs.place;
       }
-      if constexpr (one_sided_transport<Net>) {
-        if (!straight(in[peer].size())) continue;
-        const remote_region place = agreed::exactly(net, peer, now, there, in[peer].size());
-        co_await net.put_notified(place, 0, memory.lent, memory.lent.current(in[peer]), now);
-      }
+      if (straight(in[peer].size())) co_await memory.put(net, peer, now, there, in[peer]);
     }
     const auto rest = [&](auto block) {
       return straight(block.size()) ? block.first(0) : block.subspan(first(block.size()));
     };
-    co_await copy(
-        net, now, [&](int r) { return rest(in[r]); }, [&](int r) { return rest(out[r]); });
-    if constexpr (one_sided_transport<Net>) {
-      for (int d = 1; d < net.size(); ++d)
-        if (straight(out[at_distance(net, -d)].size())) co_await net.notified(at_distance(net, -d), now);
-      for (int d = 1; d < net.size(); ++d)
-        if (straight(in[at_distance(net, d)].size())) co_await net.flush(at_distance(net, d), now);
-    }
+    std::size_t most = 0;
+    for (int r = 0; r < net.size(); ++r) most = std::max({most, rest(in[r]).size(), rest(out[r]).size()});
+    co_await transfer::copy_among_all(
+        net, now, most, [&](int r) { return rest(in[r]); }, [&](int r) { return rest(out[r]); });
+    for (int d = 1; is_exposed && d < net.size(); ++d)
+      if (straight(out[at_distance(net, -d)].size()))
+        co_await memory.notified(net, at_distance(net, -d), now);
+    for (int d = 1; is_lent && d < net.size(); ++d)
+      if (straight(in[at_distance(net, d)].size())) co_await memory.flush(net, at_distance(net, d), now);
     memory.copy_back(out.layout());
   }
 };
