@@ -120,19 +120,12 @@ class neighbour {
     if (straight_sends_ + straight_takes_ != 0) add_straight(net, straight);
     if (out_.manifest == 0) return;
     std::byte* at = exchange::write_manifest(head_.data(), out_.total(), sends_, takes_);
-    if constexpr (one_sided_transport<Net>) {
-      const auto name = [&](const auto& registered) {
-        const remote_region here = registered.region();
-        const manifest_place place{here.address, here.key, here.near_key};
-        std::memcpy(at, &place, manifest_place::packed_bytes);
-        at += manifest_place::packed_bytes;
-      };
-      if (receivers_read_)
-        std::for_each(straight.out.begin() + static_cast<std::ptrdiff_t>(first_out_), straight.out.end(),
-                      name);
-      else
-        std::for_each(straight.in.begin() + static_cast<std::ptrdiff_t>(first_in_), straight.in.end(), name);
-    }
+    straight.each_region(receivers_read_, receivers_read_ ? first_out_ : first_in_,
+                         [&](const remote_region& here) {
+                           const manifest_place place{here.address, here.key, here.near_key};
+                           std::memcpy(at, &place, manifest_place::packed_bytes);
+                           at += manifest_place::packed_bytes;
+                         });
     if (out_.head != out_.manifest) gather(net, out_.data, at);
   }
   /// The bytes that `begin` takes.

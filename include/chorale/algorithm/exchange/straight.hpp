@@ -39,6 +39,9 @@ struct straight_memory {
   void add_out(Net&, std::span<const std::byte>) {}
   /// Does nothing: there are no straight messages.
   void add_in(Net&, std::span<std::byte>) {}
+  /// Does nothing: there are no straight messages.
+  template <class Use>
+  void each_region(bool, std::size_t, const Use&) const {}
 };
 /// On transports that have straight messages.
 template <one_sided_transport Net>
@@ -52,6 +55,12 @@ struct straight_memory<Net> {
   }
   /// Adds the buffer for a message to this rank: the peer puts the message, or this rank reads it.
   void add_in(Net& net, std::span<std::byte> bytes) { in.push_back(transfer::expose(net, bytes)); }
+  /// Calls `use(region)` for the regions of `out` (if `of_out`), or of `in`, from index `first` on.
+  template <class Use>
+  void each_region(bool of_out, std::size_t first, const Use& use) const {
+    for (std::size_t i = first; of_out && i < out.size(); ++i) use(out[i].region());
+    for (std::size_t i = first; !of_out && i < in.size(); ++i) use(in[i].region());
+  }
 };
 
 }  // namespace chorale::exchange
