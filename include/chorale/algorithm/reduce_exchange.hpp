@@ -18,10 +18,7 @@ namespace chorale {
 /// True if an operand of `bytes` is sent as one message, by a transport with messages of any length.
 template <mailbox_transport Net>
 [[nodiscard]] bool is_whole_operand(const Net& net, std::size_t bytes, const reduction& op) noexcept {
-  if constexpr (message_transport<Net>)
-    return bytes > op.whole(net.block_bytes());
-  else
-    return false;
+  return message_transport<Net> && bytes > op.whole(net.block_bytes());
 }
 
 /// Sends `out` to rank `to`, receives an operand from rank `from` and combines it into `mine`: block by

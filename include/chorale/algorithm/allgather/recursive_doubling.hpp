@@ -69,10 +69,7 @@ struct recursive_doubling_at {
   }
   template <mailbox_transport Net>
   static std::size_t most_in_a_message(const Net& net) noexcept {
-    if constexpr (keeping_transport<Net>)
-      return std::min(short_bytes, net.block_bytes());
-    else
-      return net.block_bytes();
+    return keeping_transport<Net> ? std::min(short_bytes, net.block_bytes()) : net.block_bytes();
   }
 
   /// Which steps are copied. The same on all ranks, since it depends on the largest amount that any rank

@@ -93,12 +93,9 @@ task<> down_by_puts(Net& net, call_id now, std::span<std::byte> data, Tree tree)
 
 template <forwarding How, mailbox_transport Net, class Tree>
 task<> down_tree(Net& net, call_id now, std::span<std::byte> data, const Tree& tree) {
-  if constexpr (core_copying_transport<Net>) {
-    if (net.size() == 2 && transfer::is_zero_copy_one_way(net, data.size()) &&
-        transfer::own_cores_copy(net)) {
-      if (tree.is_root()) return transfer::send(net, tree.children()[0], now, data);
-      return transfer::receive(net, tree.parent(), now, data);
-    }
+  if (net.size() == 2 && transfer::is_zero_copy_one_way(net, data.size()) && transfer::own_cores_copy(net)) {
+    if (tree.is_root()) return transfer::send(net, tree.children()[0], now, data);
+    return transfer::receive(net, tree.parent(), now, data);
   }
   if constexpr (one_sided_transport<Net>) {
     // Blocks need not wait for a receiver's address, so puts pay off only from a larger size than in an

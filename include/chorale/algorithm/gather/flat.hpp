@@ -23,16 +23,18 @@ struct flat {
   template <mailbox_transport Net>
   static task<> run(Net& net, call_id now, std::span<const std::byte> mine, blocks<std::byte> all, int root) {
     const bool agree = now.has_private_sizes();
-    // With two ranks, each copies half if cores copy: `send` and `receive` do that.
-    const bool puts = !agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
-                      (net.size() > 2 || !transfer::own_cores_copy(net));
-    if (net.rank() != root) {
-      if constexpr (one_sided_transport<Net>) {
-        if (puts) {
+    if constexpr (one_sided_transport<Net>) {
+      // With two ranks, each copies half if cores copy: `send` and `receive` do that.
+      if (!agree && transfer::is_zero_copy_one_way(net, mine.size()) &&
+          (net.size() > 2 || !transfer::own_cores_copy(net))) {
+        if (net.rank() == root)
+          co_await take_all(net, now, mine, all);
+        else
           co_await transfer::send_by_put(net, root, now, mine);
-          co_return;
-        }
+        co_return;
       }
+    }
+    if (net.rank() != root) {
       if (agree)
         co_await agreed::send(net, root, now, mine);
       else if (transfer::is_one_message(net, mine.size()))
@@ -40,12 +42,6 @@ struct flat {
       else
         co_await transfer::send(net, root, now, mine);
       co_return;
-    }
-    if constexpr (one_sided_transport<Net>) {
-      if (puts) {
-        co_await take_all(net, now, mine, all);
-        co_return;
-      }
     }
     // The root copies its own block while the first messages are on their way.
     place_own(mine, all[root]);
