@@ -46,6 +46,7 @@ void arrival_of_ghost::release() noexcept {
   auto& lane = message_->over();
   const int from = message_->from();
   const int to = message_->to();
+  if (message_->content) in.pass(to, std::span<const std::byte>{});
   in.messages().end(lane.messages.pop());
   ++lane.freed;
   if (lane.freed - lane.acknowledged < in.blocks() / 2) return;
@@ -111,8 +112,12 @@ arrival_of_ghost transport::take(int from) {
   const flight& message = *lane.unseen;
   lane.unseen = lane.messages.after(message);
   const std::size_t bytes = message.payload;
-  if (message.content) return {in_, message, {message.content.get(), bytes}};
   const bool is_of_neighbour = message.on->is_near;
+  if (message.content) {
+    const std::span<const std::byte> content{message.content.get(), bytes};
+    if (is_of_neighbour) in_.pass(rank_, content);
+    return {in_, message, content};
+  }
   if (is_of_neighbour) in_.pass(rank_, bytes);
   return {in_, message, in_.zeroes(is_of_neighbour).first(bytes)};
 }

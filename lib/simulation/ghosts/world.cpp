@@ -240,10 +240,12 @@ void world::copy(int rank, std::uint64_t bytes, std::uint64_t elsewhere) noexcep
 
 std::uint64_t world::fetch(int rank, const void* from, std::uint64_t bytes) noexcept {
   const auto* const first = static_cast<const std::byte*>(from);
-  const std::less<> before;
-  const std::byte* const begin = neighbours_zeroes_.data();
-  const bool is_message = !before(first, begin) && before(first, begin + neighbours_zeroes_.size());
-  if (!is_message && !kept_.has(first)) return 0;
+  const auto is_in = [first](std::span<const std::byte> memory) {
+    const std::less<> before;
+    return !before(first, memory.data()) && before(first, memory.data() + memory.size());
+  };
+  if (is_in(at(rank).content)) return bytes;
+  if (!is_in(neighbours_zeroes_) && !kept_.has(first)) return 0;
   auto& passed = at(rank).passed;
   const auto found = std::min(bytes, passed);
   passed -= found;

@@ -85,6 +85,8 @@ class world final : private time_source {
   void copy(int rank, std::uint64_t bytes, std::uint64_t elsewhere = 0) noexcept;
   /// A message of a neighbour has left `bytes` bytes in that core's cache, until the rank has read them.
   void pass(int rank, std::uint64_t bytes) noexcept { at(rank).passed += bytes; }
+  /// The same for a message whose bytes were kept: until another one, or until `content` is empty.
+  void pass(int rank, std::span<const std::byte> content) noexcept { at(rank).content = content; }
   /// The rank reads these bytes. @returns how many of them a neighbour has left in its cache.
   [[nodiscard]] std::uint64_t fetch(int rank, const void* from, std::uint64_t bytes) noexcept;
   /// Creates the message of `bytes` that `from` posts to `to`, and charges the posting processor; the caller
@@ -114,7 +116,8 @@ class world final : private time_source {
     instant settled;  ///< the rank knows of everything up to then
     turn next;
     const lane* awaited = nullptr;
-    std::uint64_t passed = 0;  ///< bytes of its neighbours that it has not read yet
+    std::uint64_t passed = 0;            ///< bytes of its neighbours that it has not read yet
+    std::span<const std::byte> content;  ///< of the neighbour's message that it reads, if it was kept
     frame_arena frames;
     std::unique_ptr<transport> net;
     task<> program;
