@@ -58,7 +58,7 @@ struct faults {
   std::vector<deafness> deafnesses;  ///< in any order
 
   /// The adapter of a host fails: its queue pairs go to the error state, and it sends and receives nothing
-  /// more. Peers get no answers.
+  /// more. Peers get no answers. The soft0 of the host continues.
   struct adapter_failure {
     int host = 0;    ///< number, from 0
     instant when{};  ///< of virtual time

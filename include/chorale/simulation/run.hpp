@@ -48,10 +48,11 @@ struct run_result {
 };
 
 /// Runs `body(group&)` on `ranks` ranks of `machine` in virtual time, all in the calling thread. Each rank
-/// finds sim0, the adapter of its host, and soft0 to the other ranks of its host if there are any and the
-/// machine says what is `near`. Rethrows the exception that escaped a body first in virtual time: those of
-/// other ranks are often its consequences. A body must not wait for a real thread, nor for another rank
-/// except through the library: there is one thread, and virtual time stands still while it runs.
+/// finds sim0, the adapter of its host. If the machine says what is `near` and some host has several ranks,
+/// each also finds soft0, by which it reaches the ranks of its own host. Rethrows the exception that escaped
+/// a body first in virtual time: those of other ranks are often its consequences. A body must not wait for a
+/// real thread, nor for another rank except through the library: there is one thread, and virtual time stands
+/// still while it runs.
 ///
 /// Not callable from inside a simulation. Threads may run simulations of their own at the same time.
 /// @throws error errc::invalid_argument if the machine has no room for `ranks`; errc::deadline if no rank can
