@@ -33,9 +33,7 @@ duration work_on(const written_memory& written, const void* one, const void* oth
 }  // namespace
 
 memory_costs::memory_costs(const machine& on, int hosts)
-    : on_(&on),
-      written_(!on.adapter.posting.copy.steps().empty()),
-      near_(on.near, static_cast<std::size_t>(hosts)) {}
+    : on_(&on), written_(depends_on_touches()), near_(on.near, static_cast<std::size_t>(hosts)) {}
 
 bool memory_costs::depends_on_adapters() const noexcept {
   return !on_->host.copy_received.steps().empty() || !on_->host.combine_received.steps().empty() ||

@@ -21,8 +21,8 @@ class near_work {
  public:
   near_work(const std::optional<near_costs>& costs, std::size_t hosts) : costs_(costs), free_(hosts) {}
 
-  /// The message size from which one copy from buffer to buffer is faster than two through a mailbox: no call
-  /// of the system makes it dear.
+  /// The message size from which one copy from buffer to buffer is faster than two through a mailbox, where
+  /// it needs no system call.
   [[nodiscard]] static std::size_t zero_copy_from() noexcept { return verbs::zero_copy_threshold(0, 1); }
   [[nodiscard]] bool is_modelled() const noexcept { return costs_.has_value(); }
   /// Work that takes `alone` if a core finds its `bytes` bytes in its own caches and memory.

@@ -108,9 +108,9 @@ const driver* rdma_core() noexcept;
 /// errno. The status is RETRY_EXC_ERR, for datagrams LOC_QP_OP_ERR.
 inline constexpr std::uint32_t soft_vendor_tag = 0x534f0000;
 
-/// The name of the software device, and `driver::name` of whoever provides it: `soft`, or a simulation, in
-/// which it leads to the ranks of a simulated host.
+/// The name of the software device.
 inline constexpr const char* software_name = "soft0";
+/// `driver::name` of what provides it: `soft()`, or a simulation, in which it connects the ranks of a host.
 inline constexpr const char* software_driver_name = "soft";
 
 /// The software device in user space: one device, `soft0`, always available.

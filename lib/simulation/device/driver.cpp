@@ -8,7 +8,6 @@
 #include "verbs.hpp"
 
 namespace chorale::simulation::device {
-
 namespace {
 
 constexpr verbs::driver table_of(const char* name, ibv_device** (*list)(int* count)) noexcept {

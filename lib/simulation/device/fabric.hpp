@@ -71,7 +71,8 @@ class fabric {
   [[nodiscard]] bool looks_at_ports() const noexcept { return !costs_->costs().profile.empty(); }
   /// An adapter writes `data` to `to`; `poster` is the rank whose request this is, or -1.
   void place(void* to, std::span<const std::byte> data, int poster = -1);
-  /// As `scheduler::touch`, for a change by an adapter: what a neighbour's core has written is seen at once.
+  /// As `scheduler::touch`, for a change by an adapter. What a neighbour's core has written needs no further
+  /// notice: the wire of soft0 has spent the time until a polling core sees it (`near_costs::line`).
   void touch(int rank);
   /// The adapter of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;

@@ -13,11 +13,10 @@
 #include "../group/membership.hpp"
 
 namespace chorale::transport {
-
 namespace {
 
-/// Whether this is a rank of a simulation that offers no soft0 beside its adapters. In a real job a host
-/// without one is a place for each of its ranks, which get a remark.
+/// Whether this is a rank of a simulation without soft0. In a real job soft0 is always tried: a rank that
+/// cannot open it is alone in its place, and gets a remark.
 bool is_simulated_without_soft0() {
   if (system_services::replaced() == nullptr) return false;
   const auto all = verbs::list_devices();
