@@ -219,7 +219,7 @@ void* device::allocate(std::size_t bytes) const {
   if (memory == nullptr) {
     const int failure = errno;
     fail(failure, fmt::format("allocation of {} bytes", bytes), name_,
-         is_soft() && failure != EINVAL ? soft_remedy(failure) : "");
+         &provider() == soft() && failure != EINVAL ? soft_remedy(failure) : "");
   }
   return memory;
 }
