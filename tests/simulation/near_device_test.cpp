@@ -144,6 +144,32 @@ TEST_CASE("A core pays for its copy, and whoever reads first for fetching the by
   time.run();
 }
 
+TEST_CASE("soft0 leads to no other host", "[near]") {
+  machine m = small_machine(2);
+  m.near = support::test_near();
+  memory_costs memory{m, 2};
+  scheduler time;
+  wire costs(m, 2);
+  fabric adapters(time, costs, 2, 1);
+  device::near_device near{time, m, 2, memory, {}};
+  time.spawn("rank 0", 0, [&] {
+    endpoint mine(64 * 1024, 4096, verbs::software_name);
+    std::unique_ptr<endpoint> theirs;
+    time.join(time.spawn(
+        "opens", 1, [&] { theirs = std::make_unique<endpoint>(64 * 1024, 4096, verbs::software_name); }));
+    verbs::queue_pair here = mine.pair(), there = theirs->pair();
+    connect(here, mine, there, *theirs);
+    connect(there, *theirs, here, mine);
+    mine.buffer.data()[0] = std::byte{7};
+    ibv_sge piece = mine.piece(0, 1);
+    ibv_send_wr wr = write_to(*theirs, 0, piece);
+    here.post_send(wr);
+    CHECK(next(mine.queue).status == IBV_WC_RETRY_EXC_ERR);
+    CHECK(theirs->buffer.data()[0] == std::byte{0});
+  });
+  time.run();
+}
+
 TEST_CASE("A job on several simulated hosts has a place for each, and two lanes", "[near]") {
   using chorale::transport::hybrid;
   using chorale::transport::rc;
