@@ -122,6 +122,20 @@ class Syntax(Tree):
         self.assertEqual([syntax.check(entry)[0] != 0 for entry in left], [False, True])
         self.assertIn("error", syntax.check(left[1])[1])
 
+    def test_only_what_has_changed_is_compiled(self):
+        """Three sources compiled together, of which two have changed, and two that are not built, of which one has a header that has."""
+        self.write("build/all-unity0.cpp", "#include <../little.cpp>\n#include <../unchanged.cpp>\n#include <../much.cpp>\n")
+        self.write("build/all.o")
+        self.write("include/public.hpp")
+        self.write("tests/own.hpp")
+        self.write("tests/user.cpp", '#include "own.hpp"\n')
+        self.write("tests/other.cpp", "#include <public.hpp>\n")
+        entries = [{"directory": str(self.root / "build"), "file": file, "output": output, "command": f"g++ -c {file}"}
+                   for file, output in (("all-unity0.cpp", "all.o"), ("../tests/user.cpp", "user.o"), ("../tests/other.cpp", "other.o"))]
+        lines = {"little.cpp": 1, "much.cpp": 3, "tests/own.hpp": 2, "include/public.hpp": 4}
+        left = syntax.touched(entries, {pathlib.Path(name): number for name, number in lines.items()}, self.root)
+        self.assertEqual([entry["file"] for entry in left], ["../much.cpp", "../tests/user.cpp", "../little.cpp"])
+
 
 if __name__ == "__main__":
     BUILD = sys.argv.pop(1)

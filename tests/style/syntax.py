@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone [--changed COMMIT]] [--seconds S]
+"""Compiles sources of a build without making code, with the build's flags, each once. Usage: syntax.py BUILD [--alone]
 
 Each file that the build knows of and has not built: so another compiler sees the whole tree, and with -Dwerror=true complains about all of it, although only what is run is
-built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include; with --changed
-only those that differ from a commit by more than comments, those with most changes first. After S seconds no further compilation is started. Prints what the compiler says; exit
-status 1 if a file does not compile.
+built. With --alone each source by itself that the build compiles together with others, or behind a precompiled header, which hide that it lacks an #include. If
+CHORALE_TEST_SINCE names a commit, sources of both kinds by themselves, but only those that have changed since then by more than comments, and of those not built also those with such a
+header of their own; the most changed first, and after ten minutes no more. Prints what the compiler says; exit status 1 if a file does not compile.
 """
 import argparse
 import concurrent.futures
@@ -20,9 +20,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "support"))
 from project_compiler import WITH_VALUE, strip  # noqa: E402
+import tree  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 TOGETHER = re.compile(r"#include\s*<(.+)>")
+# The headers of the library are compiled with what is built.
+LIBRARY = ("include", "lib")
 
 
 def not_built(entries):
@@ -63,11 +66,25 @@ def alone(entries):
 
 
 def changed(commit):
-    """{file: changed lines} of the files that differ between a commit and the working tree in more than comment lines."""
+    """{file: changed lines} of the files, relative to ROOT, that differ between a commit and the working tree in more than comment lines."""
     words = ["git", "diff", "--numstat", "--no-renames", "-z", r"-I^\s*//", commit]
     said = subprocess.run(words, cwd=ROOT, text=True, stdout=subprocess.PIPE, check=True).stdout
     rows = [line.split("\t", 2) for line in said.split("\0") if line]
-    return {ROOT / file: int(more) + int(less) for more, less, file in rows if more != "-"}
+    return {pathlib.Path(file): int(more) + int(less) for more, less, file in rows if more != "-"}
+
+
+def touched(entries, lines, root=ROOT):
+    """An entry for each source to compile by itself because of these changed lines of files, those with most of them first."""
+    weights, found = {}, {}
+    for entry in alone(entries):
+        weights[path_of(entry)], found[path_of(entry)] = lines.get(path_of(entry).relative_to(root), 0), entry
+    for entry in (one for unbuilt in not_built(entries) for one in apart(unbuilt)):
+        path = path_of(entry)
+        if path.is_relative_to(root) and not path.is_relative_to(entry["directory"]):
+            source = path.relative_to(root)
+            own = {source, *(file for file in tree.closure(root, [source]) if file.parts[0] not in LIBRARY)}
+            weights[path], found[path] = sum(lines.get(file, 0) for file in own), entry
+    return sorted((entry for path, entry in found.items() if weights[path]), key=lambda entry: -weights[path_of(entry)])
 
 
 def check(entry):
@@ -81,16 +98,12 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--alone", action="store_true")
-    parser.add_argument("--changed", metavar="COMMIT")
-    parser.add_argument("--seconds", type=float, default=float("inf"), metavar="S")
     options = parser.parse_args()
     os.nice(5)  # tests that run concurrently have deadlines
     entries = json.loads((options.build / "compile_commands.json").read_text(encoding="utf-8"))
-    left = alone(entries) if options.alone else not_built(entries)
-    if options.changed:
-        of_interest = changed(options.changed)
-        left = sorted((entry for entry in left if path_of(entry) in of_interest), key=lambda entry: -of_interest[path_of(entry)])
-    end = time.monotonic() + options.seconds
+    since = os.environ.get("CHORALE_TEST_SINCE")
+    left = touched(entries, changed(since)) if since else alone(entries) if options.alone else not_built(entries)
+    end = time.monotonic() + (600 if since else float("inf"))
     failed = skipped = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for entry, (status, said) in zip(left, pool.map(lambda entry: check(entry) if time.monotonic() < end else (None, ""), left)):
@@ -99,7 +112,7 @@ def main():
             skipped += status is None
             failed += status not in (0, None)
     total = len({path_of(one) for entry in entries for one in apart(entry)})
-    print(f"{len(left) - skipped} of {total} files are not built {'alone ' if options.alone else ''}here and were only compiled: {failed} failed")
+    print(f"{len(left) - skipped} of {total} files were only compiled, without making code: {failed} failed")
     if skipped:
         print(f"skipped: {skipped} more, since there was no time left")
     sys.exit(1 if failed else 0)
