@@ -8,7 +8,6 @@
 #include <set>
 #include <string>
 #include <tuple>
-#include <utility>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -125,74 +124,38 @@ TEST_CASE("The shipped table has each operation on places", "[tuning]") {
   }
 }
 
-namespace {
-
-/// The machine of the table, on which each rank has a host if there is one place. As `tools/tune-simulated`
-/// makes it.
-chorale::simulation::machine machine_for(int ranks, int places) {
-  auto on = chorale::simulation::read_machine("hdr-64core");
-  on.ranks_per_host = places == 1 ? 1 : ranks / places;
-  return on;
-}
-
-double simulated(const sim_scale::candidate& one, int ranks, std::size_t bytes, int places) {
-  const auto on = machine_for(ranks, places);
-  return static_cast<double>(one.by_ghosts(on, ranks, {bytes}, 2).front().time.count()) / 1e6;
-}
-
-}  // namespace
-
 TEST_CASE("The shipped table says what a simulation says", "[tuning]") {
-  const auto rows = shipped().rows();
-  for (const auto& [ranks, bytes] : {std::pair{8, std::size_t{1024}}, {64, 8}, {3, 16384}, {6, 262144}}) {
-    for (const auto& one : sim_scale::candidates()) {
-      const std::size_t size = one.what == operation::barrier ? 0 : bytes;
-      for (const auto& row : rows) {
-        if (row.what != one.what || row.algorithm != one.name || row.ranks != ranks || row.bytes != size ||
-            row.places != 1)
-          continue;
-        INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks, " << size
-                                     << " bytes; tools/README.md says how to remake the table");
-        // The table is rounded to nanoseconds. A few bytes more in the announcement of a region shift a row
-        // by a few nanoseconds, and change no choice.
-        CHECK(row.microseconds == Approx(simulated(one, ranks, size, 1)).epsilon(5e-5).margin(0.00051));
-      }
-    }
-  }
-}
-
-// Times on places depend on estimates of what is near, but what is chosen has to be good.
-TEST_CASE("What the shipped table chooses on places is fast in a simulation", "[tuning]") {
   struct point {
     int ranks;
     std::size_t bytes;
     int places;
   };
   const auto rows = shipped().rows();
-  const auto all = sim_scale::candidates();
   for (const auto& [ranks, bytes, places] :
-       {point{16, 8, 4}, point{64, 1024, 4}, point{8, 16384, 2}, point{64, 8, 16}}) {
-    for (const auto& [what, names] : known()) {
-      const std::size_t size = what == operation::barrier ? 0 : bytes;
-      double chosen = 0;     // the time in the table of what it chooses
-      double simulates = 0;  // the time of that in a simulation
-      double fastest = 0;    // in a simulation, of all in the table
+       {point{8, 1024, 1}, point{64, 8, 1}, point{3, 16384, 1}, point{6, 262144, 1}, point{16, 8, 4},
+        point{64, 1024, 4}, point{8, 16384, 2}, point{64, 8, 16}}) {
+    // As `tools/tune-simulated` makes it: where there are no places, each rank has a host.
+    auto on = chorale::simulation::read_machine("hdr-64core");
+    on.ranks_per_host = places == 1 ? 1 : ranks / places;
+    std::set<operation> compared;
+    for (const auto& one : sim_scale::candidates()) {
+      const std::size_t size = one.what == operation::barrier ? 0 : bytes;
       for (const auto& row : rows) {
-        if (row.what != what || row.ranks != ranks || row.bytes != size || row.places != places) continue;
-        for (const auto& one : all) {
-          if (one.what != what || one.name != row.algorithm) continue;
-          const double now = simulated(one, ranks, size, places);
-          if (chosen == 0 || row.microseconds < chosen) {
-            chosen = row.microseconds;
-            simulates = now;
-          }
-          fastest = fastest == 0 ? now : std::min(fastest, now);
-        }
+        if (row.what != one.what || row.algorithm != one.name || row.ranks != ranks || row.bytes != size ||
+            row.places != places)
+          continue;
+        compared.insert(one.what);
+        INFO(chorale::name(one.what) << ' ' << one.name << " on " << ranks << " ranks in " << places
+                                     << " places, " << size
+                                     << " bytes; tools/README.md says how to remake the table");
+        const double now =
+            static_cast<double>(one.by_ghosts(on, ranks, {size}, 2).front().time.count()) / 1e6;
+        // The table is rounded to nanoseconds. A few bytes more in the announcement of a region shift a row
+        // by a few nanoseconds, and change no choice.
+        CHECK(row.microseconds == Approx(now).epsilon(5e-5).margin(0.00051));
       }
-      INFO(chorale::name(what) << " on " << ranks << " ranks in " << places << " places, " << size
-                               << " bytes");
-      REQUIRE(fastest > 0);
-      CHECK(simulates <= 1.5 * fastest);
     }
+    INFO(ranks << " ranks in " << places << " places, " << bytes << " bytes");
+    CHECK(compared.size() == known().size());
   }
 }
