@@ -110,7 +110,8 @@ class communicator {
   /// elsewhere `out` is not touched and may be `nothing`. `in` and `out` may be the same, or `in` `in_place`.
   template <class In, class Out, calls::no_root Op>
   void reduce(const In& in, Out&& out, Op op, calls::root_argument root = {}) {
-    run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
+    run(calls::reduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out),
+                      root.value));
   }
   template <class In, class Out, class Op = calls::no_operator>
   request ireduce(In&& in, Out&& out, Op op = {}, calls::root_argument root = {});
@@ -128,7 +129,7 @@ class communicator {
   /// same, or `in` `in_place`.
   template <class In, class Out, class Op>
   void allreduce(const In& in, Out&& out, Op op) {
-    run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    run(calls::allreduce(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
   }
   template <class In, class Out, class Op = calls::no_operator>
   request iallreduce(In&& in, Out&& out, Op op = {});
@@ -268,7 +269,7 @@ class communicator {
   /// this rank's block, at the same offset as in `allgather` (MPI puts it at the beginning).
   template <class In, class Out, class Op = calls::no_operator>
   void reduce_scatter(const In& in, Out&& out, Op op = {}) {
-    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
   }
   template <class In, class Out, class Op = calls::no_operator>
   request ireduce_scatter(In&& in, Out&& out, Op op = {});
@@ -279,7 +280,7 @@ class communicator {
   template <class In, class Out, class Op>
   void reduce_scatter(const In& in, Out&& out, calls::counts sizes, Op op) {
     run(calls::reduce_scatter(on(), calls::both<In, Out>(in, out), sizes.values,
-                              calls::by<In, Out>(op, in, out)));
+                              calls::by<In, Out>(on(), op, in, out)));
   }
   template <class In, class Out, class Op>
   request ireduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op);
@@ -289,7 +290,7 @@ class communicator {
   /// out[i] = op over in[i] of ranks 0 to rank(), in rank order. `in` and `out` as in `allreduce`.
   template <class In, class Out, class Op>
   void scan(const In& in, Out&& out, Op op) {
-    run(calls::scan(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+    run(calls::scan(on(), calls::both<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
   }
   template <class In, class Out, class Op = calls::no_operator>
   request iscan(In&& in, Out&& out, Op op = {});
@@ -306,7 +307,7 @@ class communicator {
   template <class In, class Out, class Initial, class Op>
   void exscan(const In& in, Out&& out, const Initial& first, Op op) {
     run(calls::exscan(on(), calls::both<In, Out>(in, out), calls::initial_of<In, Out>(on(), out, first),
-                      calls::by<In, Out>(op, in, out)));
+                      calls::by<In, Out>(on(), op, in, out)));
   }
   template <class In, class Out, class Initial, class Op>
   request iexscan(In&& in, Out&& out, const Initial& first, Op op);

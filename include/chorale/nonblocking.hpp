@@ -19,15 +19,15 @@ request communicator<Policies...>::ibroadcast(auto&& data, calls::root_argument 
 template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::ireduce(In&& in, Out&& out, Op op, calls::root_argument root) {
-  return on().start(
-      calls::reduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out), root.value));
+  return on().start(calls::reduce(on(), calls::lasting<In, Out>(in, out),
+                                  calls::by<In, Out>(on(), op, in, out), root.value));
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::iallreduce(In&& in, Out&& out, Op op) {
   return on().start(
-      calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+      calls::allreduce(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
 }
 
 template <class... Policies>
@@ -84,20 +84,21 @@ template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, Op op) {
   return on().start(
-      calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+      calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::ireduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op) {
   return on().start(calls::reduce_scatter(on(), calls::lasting<In, Out>(in, out), sizes.values,
-                                          calls::by<In, Out>(op, in, out)));
+                                          calls::by<In, Out>(on(), op, in, out)));
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 request communicator<Policies...>::iscan(In&& in, Out&& out, Op op) {
-  return on().start(calls::scan(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(op, in, out)));
+  return on().start(
+      calls::scan(on(), calls::lasting<In, Out>(in, out), calls::by<In, Out>(on(), op, in, out)));
 }
 
 template <class... Policies>
@@ -105,7 +106,7 @@ template <class In, class Out, class Initial, class Op>
 request communicator<Policies...>::iexscan(In&& in, Out&& out, const Initial& first, Op op) {
   return on().start(calls::exscan(on(), calls::lasting<In, Out>(in, out),
                                   calls::initial_of<In, Out>(on(), out, first),
-                                  calls::by<In, Out>(op, in, out)));
+                                  calls::by<In, Out>(on(), op, in, out)));
 }
 
 template <class... Policies>

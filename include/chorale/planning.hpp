@@ -69,7 +69,7 @@ template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce(In&& in, Out&& out, Op op, calls::root_argument root) {
   const auto io = calls::lasting<In, Out>(in, out);
   const bool takes = rank() == root.value;
-  return calls::make_plan(on(), calls::reduce(on(), io, calls::by<In, Out>(op, in, out), root.value),
+  return calls::make_plan(on(), calls::reduce(on(), io, calls::by<In, Out>(on(), op, in, out), root.value),
                           io.in.is_in_place && !takes ? io.out.bytes : io.in.bytes,
                           takes ? io.out.bytes : std::span<std::byte>{});
 }
@@ -78,7 +78,7 @@ template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_allreduce(In&& in, Out&& out, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on(), calls::allreduce(on(), io, calls::by<In, Out>(op, in, out)), {},
+  return calls::make_plan(on(), calls::allreduce(on(), io, calls::by<In, Out>(on(), op, in, out)), {},
                           io.out.bytes);
 }
 
@@ -147,34 +147,35 @@ template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on(), calls::reduce_scatter(on(), io, calls::by<In, Out>(op, in, out)), io.in.bytes,
-                          io.out.bytes);
+  return calls::make_plan(on(), calls::reduce_scatter(on(), io, calls::by<In, Out>(on(), op, in, out)),
+                          io.in.bytes, io.out.bytes);
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_reduce_scatter(In&& in, Out&& out, calls::counts sizes, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on(),
-                          calls::reduce_scatter(on(), io, sizes.values, calls::by<In, Out>(op, in, out)),
-                          io.in.bytes, io.out.bytes);
+  return calls::make_plan(
+      on(), calls::reduce_scatter(on(), io, sizes.values, calls::by<In, Out>(on(), op, in, out)), io.in.bytes,
+      io.out.bytes);
 }
 
 template <class... Policies>
 template <class In, class Out, class Op>
 plan communicator<Policies...>::plan_scan(In&& in, Out&& out, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(on(), calls::scan(on(), io, calls::by<In, Out>(op, in, out)), {}, io.out.bytes);
+  return calls::make_plan(on(), calls::scan(on(), io, calls::by<In, Out>(on(), op, in, out)), {},
+                          io.out.bytes);
 }
 
 template <class... Policies>
 template <class In, class Out, class Initial, class Op>
 plan communicator<Policies...>::plan_exscan(In&& in, Out&& out, const Initial& first, Op op) {
   const auto io = calls::lasting<In, Out>(in, out);
-  return calls::make_plan(
-      on(),
-      calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first), calls::by<In, Out>(op, in, out)),
-      {}, io.out.bytes);
+  return calls::make_plan(on(),
+                          calls::exscan(on(), io, calls::initial_of<In, Out>(on(), out, first),
+                                        calls::by<In, Out>(on(), op, in, out)),
+                          {}, io.out.bytes);
 }
 
 template <class... Policies>

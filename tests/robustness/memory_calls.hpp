@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <span>
 #include <vector>
@@ -61,6 +62,12 @@ bool are_all(const Elements& these, typename Elements::value_type value) {
   return std::count(these.begin(), these.end(), value) == static_cast<std::ptrdiff_t>(these.size());
 }
 
+/// A sum whose copies need memory, since it is larger than the room for an operator in a call.
+struct large_sum {
+  std::array<int, 64> bias{};
+  int operator()(int left, int right) const { return left + right + bias.back(); }
+};
+
 /// Makes calls; true if their results are correct.
 template <class Comm>
 struct subject {
@@ -94,6 +101,11 @@ constexpr subject<Comm> collective_calls[]{
     {"allreduce",
      [](Comm& comm, buffers& b) {
        comm.allreduce(b.first(b.block), b.room(b.block), chorale::sum);
+       return are_all(b.room(b.block), b.sum_of_ranks());
+     }},
+    {"allreduce with a large operator",
+     [](Comm& comm, buffers& b) {
+       comm.allreduce(b.first(b.block), b.room(b.block), large_sum{});
        return are_all(b.room(b.block), b.sum_of_ranks());
      }},
     {"allgather",

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -102,6 +103,36 @@ block_layout uneven_layout(Caller& on, operation call, std::span<const std::size
   return calls::or_fail(on.transport(), [&] {
     return on.arguments().uneven_layout(call, sizes, displacements, room, one, written);
   });
+}
+
+/// Type-erases `op`, which is moved from, for the elements of a call; a large operator needs memory. Errors
+/// in the elements are reported elsewhere.
+template <class In, class Out = In, class Caller, class Op, class... Buffers>
+named_reduction by(Caller& on, Op& op, const Buffers&... buffers) {
+  using Element = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
+  if constexpr (argument::is_elements<Element>) {
+    static_assert(
+        std::same_as<Op, byte_operator>,
+        "chorale: elements whose size is known at run time are combined by a chorale::byte_operator");
+    if constexpr (std::same_as<Op, byte_operator>) {
+      std::size_t size = 0;
+      ((size = argument::bytes_of_one(buffers, size)), ...);
+      return calls::or_fail(on.transport(), [&] {
+        return named_reduction{reduction::of_bytes(op, size), op.tag()};
+      });
+    } else {
+      return {};
+    }
+  } else if constexpr (!element<Element>) {
+    return {};
+  } else {
+    if constexpr (argument::is_operator_for<Element, Op>())
+      return calls::or_fail(on.transport(), [&] {
+        return named_reduction{reduction::of<Element>(std::move(op)), operator_tag<Op>()};
+      });
+    else
+      return {};
+  }
 }
 
 /// The algorithm of an operation in a caller's composition.

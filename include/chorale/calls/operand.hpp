@@ -286,30 +286,4 @@ constexpr bool is_operator_for() {
 }
 }  // namespace argument
 
-/// Type-erases `op`, which is moved from, for the elements of a call. Errors in the elements are reported
-/// elsewhere.
-template <class In, class Out = In, class Op, class... Buffers>
-named_reduction by(Op& op, const Buffers&... buffers) {
-  using Element = argument::element_of<std::conditional_t<argument::is_word<In>, Out, In>>;
-  if constexpr (argument::is_elements<Element>) {
-    static_assert(
-        std::same_as<Op, byte_operator>,
-        "chorale: elements whose size is known at run time are combined by a chorale::byte_operator");
-    if constexpr (std::same_as<Op, byte_operator>) {
-      std::size_t size = 0;
-      ((size = argument::bytes_of_one(buffers, size)), ...);
-      return {reduction::of_bytes(op, size), op.tag()};
-    } else {
-      return {};
-    }
-  } else if constexpr (!element<Element>) {
-    return {};
-  } else {
-    if constexpr (argument::is_operator_for<Element, Op>())
-      return {reduction::of<Element>(std::move(op)), operator_tag<Op>()};
-    else
-      return {};
-  }
-}
-
 }  // namespace chorale::calls
