@@ -11,6 +11,8 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <type_traits>
 #include <unistd.h>
 #include <vector>
 
@@ -231,26 +233,41 @@ void try_subjects(const chorale::config& settings) {
   }
 }
 
-/// The same with each collective call, or one of these cases with each third call. `turn` determines which.
-template <class Comm>
-void try_calls(const chorale::config& settings, std::size_t turn) {
-  for (const subject<Comm>& what : robustness::collective_calls<Comm>) {
+using transports = std::tuple<MISUSE_TRANSPORTS, chorale::transport::rc_send_receive, chorale::transport::ud>;
+
+template <class Transport, class... Tried>
+constexpr std::size_t place_among(std::type_identity<std::tuple<Tried...>>) {
+  const bool is_it[]{std::is_same_v<Transport, Tried>...};
+  return static_cast<std::size_t>(std::find(std::begin(is_it), std::end(is_it), true) - std::begin(is_it));
+}
+
+/// Each transport tries one of so many calls in a row.
+constexpr std::size_t stride = 3;
+
+/// The same with each collective call; or, over transport t, one of these cases with each call c for which
+/// c + t is a multiple of `stride`.
+template <class Transport>
+void try_calls(const chorale::config& settings) {
+  static_assert(std::tuple_size_v<transports> >= stride, "each call is tried over at least one transport");
+  using comm = chorale::communicator<Transport>;
+  std::size_t turn = place_among<Transport>(std::type_identity<transports>{});
+  for (const subject<comm>& what : robustness::collective_calls<comm>) {
     const std::size_t now = turn++;
     if (every())
       for (const long in_a_row : lengths)
         for (const int ranks : sizes) try_all(what, ranks, in_a_row, settings);
-    else if (now % 3 == 0)
-      try_all(what, sizes[now / 3 % std::size(sizes)], lengths[now / 3 % std::size(lengths)], settings);
+    else if (now % stride == 0)
+      try_all(what, sizes[now / stride % std::size(sizes)], lengths[now / stride % std::size(lengths)],
+              settings);
   }
 }
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("A rank without memory throws and the others are told", "[robustness][memory]",
-                   MISUSE_TRANSPORTS, chorale::transport::rc_send_receive, chorale::transport::ud) {
+TEMPLATE_LIST_TEST_CASE("A rank without memory throws and the others are told", "[robustness][memory]",
+                        transports) {
   try_subjects<chorale::communicator<TestType>>(misuse::settings());
-  // The lengths of the names, of which not all leave the same rest, so that each call is tried over some.
-  try_calls<chorale::communicator<TestType>>(misuse::settings(), std::string_view{TestType::name}.size());
+  try_calls<TestType>(misuse::settings());
 }
 
 TEST_CASE("The first nonblocking call of a thread may lack memory", "[robustness][memory]") {
