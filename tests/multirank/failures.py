@@ -339,7 +339,7 @@ class Refused(Case):
     def test_devices(self):
         self.check_all(self.run_ranks(2, "nothing", -1, env={"CHORALE_DEVICE": "nosuch7"}), 2, "no_device", "nosuch7")
         for rank in self.run_ranks(2, "never", -1, "barrier", deadline=SHORT, env={"CHORALE_SOFT_PROFILE": "fabric=1;fabric=2"}):
-            self.assertRegex(rank.failures[0].text, "nothing has ever arrived from rank .* of soft0 here.*set CHORALE_DEVICE.*deadline passed")
+            self.assertRegex(rank.failures[0].text, "no datagram has arrived from rank [01] in this communicator: is there .* of soft0 here.*set CHORALE_DEVICE.*deadline passed")
 
     def test_profile(self):
         roce = "link=ethernet,gids=%s/::ffff:10.0.0.1"

@@ -101,9 +101,10 @@ std::string liveness::route_hint(int peer) {
     return port.lid == 0 ? verbs::to_string(port.gid)
                          : fmt::format("{} with LID {}", verbs::to_string(port.gid), port.lid);
   };
+  // Calls may have completed nevertheless, by way of other ranks.
   return fmt::format(
-      "; nothing has ever arrived from rank {}: is there a path from its port, {}, to port {} of {} here, "
-      "{}? "
+      "; no datagram has arrived from rank {} in this communicator: is there a path from its port, {}, to "
+      "port {} of {} here, {}? "
       "Rails that are not connected may have equal subnet prefixes: set CHORALE_DEVICE, on each host to "
       "devices of one fabric",
       peer, place(here.address_of(peer)), here.local().number, here.device().name(),

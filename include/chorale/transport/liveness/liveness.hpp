@@ -60,8 +60,8 @@ class liveness {
   clock::duration attended_now();
   /// Says in words how long `peer` has been silent, and which other ranks are.
   [[nodiscard]] std::string describe_silence(int peer);
-  /// A clause, beginning with "; ", if that rank was asked but never heard, so that there may be no network
-  /// path between its port and this rank's; otherwise empty.
+  /// A clause, beginning with "; ", if that rank was asked but no datagram of it has arrived, so that there
+  /// may be no network path between its port and this rank's; otherwise empty.
   [[nodiscard]] std::string route_hint(int peer);
 
   // Processes of this host.
