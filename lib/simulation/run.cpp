@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <bit>
+#include <cstdint>
 #include <new>
 #include <optional>
 #include <string>
@@ -19,6 +19,9 @@
 
 namespace chorale::simulation {
 namespace {
+
+/// Sets the random numbers of the hosts' soft0 apart from those of adapters.
+constexpr std::uint64_t of_near = 0x9e3779b97f4a7c15;
 
 /// The cost of a context switch between ranks that share a core, by the number of ranks on the fullest core.
 duration context_switch_of(int ranks, const machine& on) noexcept {
@@ -136,7 +139,7 @@ run_result run(int ranks, const machine& on, const std::function<void(group&)>& 
   // On all hosts if some have several ranks, so that all ranks look for it.
   std::optional<device::near_device> near;
   if (on.near && std::min(ranks, on.ranks_per_host) > 1)
-    near.emplace(time, on, hosts, memory, device::disturbance{options.wrong, std::rotl(~options.seed, 32)});
+    near.emplace(time, on, hosts, memory, device::disturbance{options.wrong, ~options.seed ^ of_near});
   world all{time,
             {.ranks = ranks,
              .ranks_per_host = on.ranks_per_host,
