@@ -15,7 +15,7 @@ import unittest
 
 sys.path[:0] = [str(pathlib.Path(__file__).resolve().parent.parent / folder) for folder in ("multirank", "support")]
 import launch  # noqa: E402
-from privileged import in_mount_namespace, why_no_mount_namespace  # noqa: E402
+from privileged import NOBODY, as_user, in_mount_namespace, why_no_mount_namespace, why_not_as  # noqa: E402
 
 RANKS = COLLECTIVES = ""
 LIMIT = 300
@@ -99,6 +99,19 @@ class Meeting(Case):
                               ROLE_WORLD_SIZE="4", TORCHELASTIC_RESTART_COUNT="0", TORCHELASTIC_MAX_RESTARTS="0", TORCHELASTIC_RUN_ID="none",
                               TORCHELASTIC_USE_AGENT_STORE=str(agent_listens), TORCH_NCCL_ASYNC_ERROR_HANDLING="1", OMP_NUM_THREADS="1")
                 self.all_right(job)
+
+    def test_a_rank_of_another_user(self):
+        """Both ranks say that soft0 connects the processes of one user."""
+        if why := why_not_as(NOBODY, RANKS):
+            self.skipTest(why)
+        with Job(2, RANKS) as job:
+            job.start(0)
+            job.words = as_user(NOBODY, job.words)
+            job.start(1)
+            for status, output in job.ends():
+                self.assertEqual(status, 1, output)
+                for word in ("soft0 connects processes of one user", f"user {NOBODY}", "user 0", "start all ranks as one user"):
+                    self.assertIn(word, output)
 
     def test_without_hosts_file(self):
         """As in small containers, where the resolver cannot resolve this host's name."""
