@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <exception>
 #include <fcntl.h>
+#include <optional>
 #include <pthread.h>
 #include <sched.h>
 #include <spawn.h>
@@ -13,9 +14,11 @@
 #include <string>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -93,6 +96,43 @@ void make_one_in_child() {
   }
   std::fflush(stdout);
   _exit(0);
+}
+
+/// A child of clone(), which runs no handlers of fork(), ends its copies of all objects, and exits.
+void end_copies_in_clone(communicator& comm) {
+  std::optional twin{comm.duplicate()};
+  std::optional<chorale::window<int, communicator>> window{std::in_place, comm, std::size_t{10}};
+  window->local()[0] = comm.rank();
+  window->fence();
+  if (comm.rank() == 0) {
+    std::fflush(nullptr);
+    const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, nullptr, nullptr, nullptr, nullptr));
+    if (child == 0) {
+      alarm(60);
+      window.reset();
+      twin.reset();
+      { const communicator ended{std::move(comm)}; }
+      std::exit(0);
+    }
+    require(child > 0 && status_of(child) == 0, "the child of clone()");
+  }
+  window->fence();
+  require(window->get((comm.rank() + 1) % comm.size(), 0) == (comm.rank() + 1) % comm.size(), "the window");
+  window->fence();
+  check(*twin);
+}
+
+/// Must not return: the thread cannot end without the call.
+void end_thread_in_operator(communicator& comm) {
+  const rlimit no_core{};
+  require(setrlimit(RLIMIT_CORE, &no_core) == 0, "setrlimit");
+  std::vector<int> data(10, 1);
+  const auto sum = [](int a, int b) {
+    if (a == 1) pthread_exit(nullptr);
+    return a + b;
+  };
+  // On a single rank this is the only call that uses its operator.
+  comm.exscan(chorale::in_place, data, chorale::initial{1}, sum);
 }
 
 /// The data and progress of a thread that will be cancelled.
@@ -223,6 +263,8 @@ void do_late(std::string_view what, const char* program, communicator& comm) {
   if (what == "chroot") leave_root();
   if (what == "setuid") become_nobody();
   if (what == "cancel") cancel_in_call(comm);
+  if (what == "clone") end_copies_in_clone(comm);
+  if (what == "pthread_exit") end_thread_in_operator(comm);
   if (what == "longjmp") jump_out_of_operator(comm);
   if (what == "longjmp-wait") jump_out_of_wait(comm);
   if (what == "precedence") use_precedence(comm);

@@ -9,6 +9,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -158,6 +159,15 @@ class Edges(Case):
         said = self.edge("fork")
         self.check_says(said, "child", "is a child of fork() of rank 0")
         self.check_right(said)
+
+    def test_a_child_of_clone(self):
+        # Without a thread of the library, none can hold a lock of the C library that the child needs.
+        self.check_right(self.edge("clone", CHORALE_SERVICE="off"))
+
+    def test_a_thread_that_ends_in_a_call(self):
+        status, output = launch.run([RANKS, "edge", "pthread_exit"], LIMIT, self.environment())
+        self.assertIn(status, (-signal.SIGABRT, 128 + signal.SIGABRT), output)
+        self.assertNotIn("rank 0:", output)
 
     def test_ranks_that_end(self):
         for what in "quick_exit", "exec-away":
