@@ -16,6 +16,26 @@
 
 namespace chorale {
 
+/// How the ranks of `net` access words of mapped memory: as processors do, unless the transport is one in
+/// virtual time, with `shared_words()` of its own. That has `in_order()`, too, which completes when all that
+/// comes before this rank's time has happened.
+template <class Net>
+[[nodiscard]] auto words_of(Net& net) noexcept {
+  if constexpr (requires { net.shared_words(); })
+    return net.shared_words();
+  else
+    return processor_words{};
+}
+
+/// The common members of all algorithms for which the ranks of the group have to map memory.
+struct over_mapped_memory {
+  static constexpr bool maps_memory = true;
+  template <class Net>
+  static bool suits(const Net& net) noexcept {
+    return net.maps_memory();
+  }
+};
+
 /// Slots as large as a block of the mailbox.
 struct block_slots {
   template <mailbox_transport Net>
@@ -54,11 +74,13 @@ struct long_slots {
 /// pages take memory once they are written.
 template <mapping_transport Net, class Size = block_slots>
 class host_slots {
+  using all_slots = basic_shared_slots<decltype(chorale::words_of(std::declval<Net&>()))>;
+
  public:
   /// Whether `decide` has run. The same on all ranks.
   [[nodiscard]] bool is_decided() const noexcept { return is_decided_; }
   [[nodiscard]] bool are_there() const noexcept { return are_there_; }
-  [[nodiscard]] shared_slots& slots() noexcept { return slots_; }
+  [[nodiscard]] all_slots& slots() noexcept { return slots_; }
 
   /// Makes the slots if possible. Collective: all ranks must run it in the same call.
   task<> decide(Net& net, call_id now) {
@@ -75,6 +97,8 @@ class host_slots {
   /// written; that rank then has to publish. Returns false on the other ranks, after it has published.
   /// @throws error errc::mismatch if ranks make different calls.
   task<bool> arrives_last(Net& net, call_id now) {
+    // In virtual time, whoever arrives earlier also counts earlier.
+    if constexpr (requires { net.in_order(); }) co_await net.in_order();
     const bool is_last = slots_.arrive();
     if (!is_last)
       co_await net.until(
@@ -89,10 +113,10 @@ class host_slots {
   using seen_memory = decltype(std::declval<Net&>().map(remote_region{}, call_id{}).await_resume());
 
   [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
-    return shared_slots::bytes(net.size(), Size::bytes(net));
+    return all_slots::bytes(net.size(), Size::bytes(net));
   }
-  void use(const Net& net, std::span<std::byte> memory) noexcept {
-    slots_ = shared_slots{memory, net.rank(), net.size(), Size::bytes(net)};
+  void use(Net& net, std::span<std::byte> memory) noexcept {
+    slots_ = {memory, net.rank(), net.size(), Size::bytes(net), chorale::words_of(net)};
     are_there_ = true;
   }
   task<> offer(Net& net, call_id now) {
@@ -145,7 +169,7 @@ class host_slots {
   bool are_there_ = false;
   std::optional<kept_memory> kept_;  ///< at rank 0
   std::optional<seen_memory> seen_;  ///< at the other ranks
-  shared_slots slots_;
+  all_slots slots_;
 };
 
 }  // namespace chorale

@@ -13,6 +13,21 @@
 
 namespace chorale {
 
+/// How the ranks of a host access words that they share: by atomic instructions. A transport in virtual time
+/// has others, which count their costs (`words_of`).
+struct processor_words {
+  [[nodiscard]] static std::uint64_t load(std::uint64_t& word) noexcept {
+    return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_acquire);
+  }
+  static void store(std::uint64_t& word, std::uint64_t value) noexcept {
+    std::atomic_ref<std::uint64_t>(word).store(value, std::memory_order_release);
+  }
+  /// @returns the sum.
+  [[nodiscard]] static std::uint64_t add(std::uint64_t& word, std::uint64_t value) noexcept {
+    return std::atomic_ref<std::uint64_t>(word).fetch_add(value, std::memory_order_acq_rel) + value;
+  }
+};
+
 /// A slot per rank, in which the rank leaves an operand for the others, and a slot for the result; they are
 /// used repeatedly. In each use every rank writes its slot and arrives. The last arriver finds all slots
 /// written and publishes; the others poll until it has. So no rank waits for a rank that has already arrived,
@@ -29,15 +44,17 @@ namespace chorale {
 /// Reader: the last arriver: the counter, then all slots; the others: that turn, then slots and result.
 /// Pairs: the counter, release and acquire in one step; the turn, release and acquire. Slots that a rank
 /// reads before it arrives again are overwritten only after all have arrived, again ordered by the counter.
-class shared_slots {
+template <class Words>
+class basic_shared_slots {
  public:
   /// Payloads of at most this many bytes share a cache line with their flag.
   static constexpr std::size_t short_bytes = cache_line_spacing - 16;
 
-  shared_slots() = default;
+  basic_shared_slots() = default;
   /// `memory`: `bytes(ranks, slot_bytes)` bytes, zero before the first use, aligned to 16 bytes.
-  shared_slots(std::span<std::byte> memory, int rank, int ranks, std::size_t slot_bytes) noexcept
-      : memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_spacing(slot_bytes)) {}
+  basic_shared_slots(std::span<std::byte> memory, int rank, int ranks, std::size_t slot_bytes,
+                     Words words = {}) noexcept
+      : words_(words), memory_(memory.data()), rank_(rank), ranks_(ranks), stride_(in_spacing(slot_bytes)) {}
   [[nodiscard]] static std::size_t bytes(int ranks, std::size_t slot_bytes) noexcept {
     const auto n = static_cast<std::size_t>(ranks);
     return cache_line_spacing + 2 * (n + 1) * (cache_line_spacing + in_spacing(slot_bytes));
@@ -58,9 +75,7 @@ class shared_slots {
   [[nodiscard]] bool arrive() noexcept {
     mark(head(rank_));
     detail::note_released();
-    counted_ = std::atomic_ref<std::uint64_t>(*reinterpret_cast<std::uint64_t*>(memory_))
-                   .fetch_add(arrival_, std::memory_order_acq_rel) +
-               arrival_;
+    counted_ = words_.add(*reinterpret_cast<std::uint64_t*>(memory_), arrival_);
     detail::note_acquired();
     return static_cast<std::uint32_t>(counted_) == static_cast<std::uint32_t>(complete_);
   }
@@ -72,7 +87,8 @@ class shared_slots {
   [[nodiscard]] int stranger() const noexcept {
     for (int r = 0; r < ranks_; ++r) {
       slot_head& h = head(r);
-      if (turn_of(h) != turn_ || h.of.call != label_.call || h.of.signature != label_.signature) return r;
+      if (words_.load(h.turn) != turn_ || h.of.call != label_.call || h.of.signature != label_.signature)
+        return r;
     }
     return -1;
   }
@@ -90,7 +106,7 @@ class shared_slots {
 
   // For all ranks:
   [[nodiscard]] bool is_published() const noexcept {
-    const bool is = turn_of(head(ranks_)) == turn_;
+    const bool is = words_.load(head(ranks_).turn) == turn_;
     if (is) detail::note_acquired();
     return is;
   }
@@ -102,7 +118,7 @@ class shared_slots {
   [[nodiscard]] int awaited() const noexcept {
     for (int i = 1; i < ranks_; ++i) {
       const int r = (rank_ + i) % ranks_;
-      if (turn_of(head(r)) != turn_) return r;
+      if (words_.load(head(r).turn) != turn_) return r;
     }
     return -1;
   }
@@ -137,14 +153,12 @@ class shared_slots {
     const auto heads = 2 * (static_cast<std::size_t>(ranks_) + 1);
     return memory_ + cache_line_spacing * (1 + heads) + index(slot) * stride_;
   }
-  [[nodiscard]] static std::uint64_t turn_of(slot_head& h) noexcept {
-    return std::atomic_ref<std::uint64_t>(h.turn).load(std::memory_order_acquire);
-  }
   void mark(slot_head& h) const noexcept {
     h.of = label_;
-    std::atomic_ref<std::uint64_t>(h.turn).store(turn_, std::memory_order_release);
+    words_.store(h.turn, turn_);
   }
 
+  [[no_unique_address]] Words words_{};
   std::byte* memory_ = nullptr;
   int rank_ = 0;
   int ranks_ = 0;
@@ -155,5 +169,8 @@ class shared_slots {
   std::uint64_t complete_ = 0;  ///< the counter when all ranks have arrived
   std::uint64_t counted_ = 0;   ///< the counter just after this rank arrived
 };
+
+/// Slots in memory of this process.
+using shared_slots = basic_shared_slots<processor_words>;
 
 }  // namespace chorale

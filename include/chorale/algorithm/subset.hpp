@@ -173,6 +173,11 @@ class subset {
         },
         ready);
   }
+  /// In virtual time only.
+  [[nodiscard]] auto shared_words() noexcept requires requires(Net& net) { net.shared_words(); } {
+    return net_.shared_words();
+  }
+  [[nodiscard]] auto in_order() requires requires(Net& net) { net.in_order(); } { return net_.in_order(); }
   void differs(int from, call_id now, std::uint32_t seen) requires mapping_transport<Net> {
     net_.differs(rank_in_group(from), now, seen);
   }

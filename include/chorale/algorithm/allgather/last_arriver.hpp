@@ -19,15 +19,11 @@ namespace chorale::allgather {
 /// notifies all, and each rank copies the other blocks from the slots. So a block is written once, not once
 /// per reader. Even and uneven blocks. Where ranks do not share memory, `direct` is used. Cost: for each part
 /// that fits into a slot (`host_slots.hpp`), n copies and one atomic addition per rank, and a wait. Any n.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::allgather;
   static constexpr bool uneven = true;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<std::byte> all) {
@@ -46,7 +42,7 @@ struct last_arriver {
       co_await direct::run(net, now, all);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     const std::size_t largest = all.layout().largest();
     const std::size_t step = part_bytes(largest, slots.slot_bytes());
     const result_copy place{all.layout().total(), net.size()};

@@ -28,15 +28,11 @@ namespace chorale::allreduce {
 /// is used, with the same bits. Cost: two copies and one atomic addition per rank, n - 1 combinations in all,
 /// and a wait; for long messages, two additions and two waits for each part that fits into a slot
 /// (`host_slots.hpp`). Any n.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::allreduce;
   static constexpr auto evaluates = evaluation::serial;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   /// `in`: this rank's operand; `out`: the result, of the same length, either `in` itself or not overlapping
   /// it.
@@ -58,7 +54,7 @@ struct last_arriver {
       co_await reproducible::run(net, now, in, out, op);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     for (const auto block : chunks{out, op.whole(net.block_bytes())}) {
       slots.begin(now);
       chorale::copy_bytes(slots.mine(block.size()), in.data() + (block.data() - out.data()), block.size());
@@ -79,7 +75,7 @@ struct last_arriver {
     auto& host = net.template state<host_slots<Net, long_slots>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     if (!host.are_there()) [[unlikely]] {
       co_await reproducible::run(net, now, in, out, op);
       co_return;

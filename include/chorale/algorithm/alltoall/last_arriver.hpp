@@ -25,15 +25,11 @@ namespace chorale::alltoall {
 ///
 /// A slot is not overwritten before all ranks have arrived at the next part, and so have read this one; only
 /// this rank writes `out`.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
@@ -48,7 +44,7 @@ struct last_arriver {
     auto& host = net.template state<host_slots<Net, Size>>();
     if (!host.is_decided()) [[unlikely]]
       co_await host.decide(net, now);
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     const auto ranks = static_cast<std::size_t>(net.size());
     // A slot holds the same number of bytes of each block, side by side, aligned to cache lines if they fill
     // a line.

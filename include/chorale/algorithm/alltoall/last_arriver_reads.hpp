@@ -24,15 +24,11 @@ namespace chorale::alltoall {
 /// two atomic additions per rank, and two waits. Any n.
 ///
 /// No rank leaves before all have read, so blocks may be changed after the call.
-struct last_arriver_reads {
+struct last_arriver_reads : over_mapped_memory {
   static constexpr auto implements = operation::alltoall;
   static constexpr bool uneven = false;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net> && reading_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, blocks<std::byte> out) {
@@ -51,7 +47,7 @@ struct last_arriver_reads {
       co_await direct::run(net, now, in, out);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     const auto offered = transfer::offer(net, in);
     const auto local = transfer::expose(net, out);
     const remote_region here = offered.region();

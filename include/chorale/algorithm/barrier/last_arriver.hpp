@@ -11,14 +11,10 @@ namespace chorale::barrier {
 /// Each rank increments a shared counter; the last arriver notifies all. No rank waits for a rank that has
 /// arrived but has no core, so this is the fastest where ranks outnumber cores. Where ranks do not share
 /// memory, `central` is used. Cost: one atomic addition and one store per rank, and a wait. Any n.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::barrier;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now) {
@@ -29,7 +25,7 @@ struct last_arriver {
       co_await central::run(net, now);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     slots.begin(now);
     if (co_await host.arrives_last(net, now)) slots.publish();
   }

@@ -21,14 +21,10 @@ namespace chorale::broadcast {
 ///
 /// A slot is not overwritten before all ranks have arrived at the next part, and so have read this one. No
 /// rank leaves before all have arrived, which is later than a broadcast requires if some ranks are late.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::broadcast;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net> && reading_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, std::span<std::byte> data, int root) {
@@ -46,7 +42,7 @@ struct last_arriver {
       co_await fetch::run(net, now, data, root);
       co_return;
     }
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     const std::size_t step = part_bytes(data.size(), slots.slot_bytes());
     for (std::size_t at = 0; at < data.size(); at += step) {
       const auto part = data.subspan(at, std::min(step, data.size() - at));

@@ -22,15 +22,11 @@ namespace chorale::reduce_scatter {
 /// bits as `direct`. Even and uneven blocks. `direct` is used where ranks do not share memory, and for
 /// elements so large that a slot cannot hold one per rank. Cost: for each part that fits into a slot, one
 /// copy and one atomic addition per rank, n - 1 combinations of its own block, and a wait. Any n.
-struct last_arriver {
+struct last_arriver : over_mapped_memory {
   static constexpr auto implements = operation::reduce_scatter;
   static constexpr auto evaluates = evaluation::serial;
   template <class Net>
   static constexpr bool runs_on = mapping_transport<Net>;
-  template <class Net>
-  static bool suits(const Net& net) noexcept {
-    return net.maps_memory();
-  }
 
   template <mapping_transport Net>
   static task<> run(Net& net, call_id now, blocks<const std::byte> in, std::span<std::byte> out,
@@ -51,7 +47,7 @@ struct last_arriver {
       co_await host.decide(net, now);
     const auto ranks = static_cast<std::size_t>(net.size());
     const std::size_t largest = in.layout().largest();
-    shared_slots& slots = host.slots();
+    auto& slots = host.slots();
     // A slot holds the same number of bytes of each block, side by side.
     const std::size_t share = slots.slot_bytes() / ranks;
     if (!host.are_there() || op.element_bytes() > share) [[unlikely]] {
