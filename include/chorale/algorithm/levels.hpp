@@ -90,15 +90,23 @@ inline constexpr bool run_on_levels = false;
 template <placed_transport Net, class... Algorithms>
 inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
 
+/// Whether ranks have to map memory for an algorithm, or for one that it is composed of.
+template <class Algorithm>
+inline constexpr bool needs_mapped_memory = requires { requires Algorithm::maps_memory; };
+
 /// The common members of all two-level algorithms that are composed of `Algorithms`.
 template <class... Algorithms>
 struct of_levels {
   static constexpr bool goes_by_places = true;  ///< `automatic` chooses it only where there are lanes
+  static constexpr bool maps_memory = (needs_mapped_memory<Algorithms> || ...);
   template <class Net>
   static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
-  /// Whether there are two levels: several places, of which one has several ranks.
+  /// Whether there are two levels: several places, of which one has several ranks. In these, ranks have to
+  /// map memory if one of the algorithms needs that.
   template <placed_transport Net>
   static bool suits(const Net& net) noexcept {
+    if constexpr (maps_memory)
+      if (!net.maps_within_place()) return false;
     return net.layout().count() > 1 && net.layout().largest() > 1;
   }
 };

@@ -269,8 +269,8 @@ concept tunable_transport = mailbox_transport<Net> && requires(const Net& seen) 
 /// *Placed*: tunable, and knows which ranks share a host.
 ///
 /// * `layout()`: the places of all ranks; the same on all of them, constant for the life of the transport.
-/// * `maps_within_place()`, if it maps memory: whether the ranks of this rank's place may map each other's
-///   memory; the same on all of them. `map` may still fail.
+/// * `maps_within_place()`, if it maps memory: whether the ranks of each place may map each other's memory;
+///   the same on all ranks, also on those alone in their places. `map` may still fail.
 /// * `expose`, `offer`, `lend`, `keep`, if there, also take a `peer_set`: the users of the memory.
 template <class Net>
 concept placed_transport = tunable_transport<Net> && requires(Net& net, const Net& seen) {

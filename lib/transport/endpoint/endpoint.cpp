@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <chorale/core/clock.hpp>
 #include <chorale/core/system_services.hpp>
 #include <chorale/transport/endpoint/endpoint.hpp>
 #include <chorale/transport/observers/observed_calls.hpp>
@@ -101,7 +102,9 @@ bool endpoint::maps_memory() const noexcept {
 }
 
 bool endpoint::maps_within_place() const noexcept {
-  return maps_memory() || (near_port() != nullptr && near_port()->device().provider().map != nullptr);
+  if (near_port() != nullptr) return near_port()->device().provider().map != nullptr;
+  // A rank alone in its place answers as the others do: only the soft0 of a simulation maps nothing.
+  return maps_memory() || (uses_lanes() && !clock::is_replaced());
 }
 
 const std::string& endpoint::launched() const noexcept {

@@ -109,7 +109,7 @@ class endpoint {
   [[nodiscard]] const location& where() const noexcept;
   /// True if all ranks are on one host, and one device reaches all of them and maps memory of peers.
   [[nodiscard]] bool maps_memory() const noexcept;
-  /// The same for the ranks of this rank's place.
+  /// True if the ranks of each place map each other's memory. The same on all ranks.
   [[nodiscard]] bool maps_within_place() const noexcept;
 
   // The device.
