@@ -240,6 +240,7 @@ TEST_CASE("A machine may say what is near", "[machine]") {
   "near": {
     "post": {"ns": 71, "from": "[S]"},
     "line": {"ns": 72, "from": "[S]"},
+    "transfer": {"ns": 74, "from": "[S]"},
     "rate": {"GB/s": 5, "from": "[S]"},
     "memory": {"bytes": {"bytes": 7300, "from": "[S]"}, "rate": {"GB/s": 50, "from": "[S]"}}
   },)";
@@ -248,6 +249,7 @@ TEST_CASE("A machine may say what is near", "[machine]") {
   REQUIRE(found);
   CHECK(found->post == 71ns);
   CHECK(found->line == 72ns);
+  CHECK(found->transfer == 74ns);
   CHECK(found->byte == byte_cost::rate(5'000'000'000));
   CHECK(found->uncached == 7300);
   CHECK(found->memory == byte_cost::rate(50'000'000'000));

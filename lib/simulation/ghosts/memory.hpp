@@ -88,25 +88,51 @@ class scratch_ghost {
 /// Registered memory: registration always succeeds and is free, as with a hit in a registration cache.
 class registered_ghost {
  public:
-  registered_ghost(int owner, std::span<const std::byte> memory) noexcept
-      : region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), 1, owner} {}
+  registered_ghost(int owner, std::span<const std::byte> memory, std::uint32_t key = 0) noexcept
+      : region_{reinterpret_cast<std::uintptr_t>(memory.data()), memory.size(), key, owner} {}
   [[nodiscard]] remote_region region() const noexcept { return region_; }
 
  private:
   remote_region region_;
 };
 
-/// Memory that an algorithm keeps between calls: the shadow that all ranks share.
+/// Memory that an algorithm keeps between calls: the shadow that all ranks share, unless another rank has
+/// mapped it. Its key is its number.
 class kept_ghost {
  public:
-  kept_ghost(int owner, std::span<std::byte> memory) noexcept : memory_(memory), exposure_(owner, memory) {}
-  [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+  kept_ghost(world& in, int owner, std::size_t bytes);
+  [[nodiscard]] std::span<std::byte> memory() const noexcept;
   [[nodiscard]] remote_region region() const noexcept { return exposure_.region(); }
   [[nodiscard]] const registered_ghost& exposure() const noexcept { return exposure_; }
 
  private:
+  world* in_;
   std::span<std::byte> memory_;
   registered_ghost exposure_;
+};
+
+/// Kept memory of a rank of the same host.
+class mapped_ghost {
+ public:
+  explicit mapped_ghost(std::span<std::byte> memory) noexcept : memory_(memory) {}
+  [[nodiscard]] std::span<std::byte> memory() const noexcept { return memory_; }
+
+ private:
+  std::span<std::byte> memory_;
+};
+
+/// How a rank accesses words of mapped memory.
+class ghost_words {
+ public:
+  ghost_words() = default;
+  ghost_words(world& in, int rank) noexcept : in_(&in), rank_(rank) {}
+  [[nodiscard]] std::uint64_t load(std::uint64_t& word) const noexcept;
+  void store(std::uint64_t& word, std::uint64_t value) const noexcept;
+  [[nodiscard]] std::uint64_t add(std::uint64_t& word, std::uint64_t value) const noexcept;
+
+ private:
+  world* in_ = nullptr;
+  int rank_ = 0;
 };
 
 }  // namespace chorale::simulation::ghosts

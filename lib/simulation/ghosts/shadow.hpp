@@ -23,6 +23,7 @@ class shadow {
   /// @throws error errc::invalid_argument beyond 128 GiB, or if there is no such part.
   [[nodiscard]] std::span<std::byte> part(int index, std::size_t count);
 
+  [[nodiscard]] std::byte* begin() const noexcept { return begin_; }
   /// Whether that byte is in it.
   [[nodiscard]] bool has(const std::byte* one) const noexcept;
 

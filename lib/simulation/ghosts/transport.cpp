@@ -56,6 +56,26 @@ void arrival_of_ghost::release() noexcept {
   in.send(back);
 }
 
+kept_ghost::kept_ghost(world& in, int owner, std::size_t bytes)
+    : in_(&in), memory_(in.kept().bytes(bytes)), exposure_(owner, memory_, in.number_kept()) {}
+
+std::span<std::byte> kept_ghost::memory() const noexcept {
+  const auto mapped = in_->mapped(region().key);
+  return mapped.empty() ? memory_ : mapped;
+}
+
+std::uint64_t ghost_words::load(std::uint64_t& word) const noexcept {
+  return in_->load(rank_, word);
+}
+
+void ghost_words::store(std::uint64_t& word, std::uint64_t value) const noexcept {
+  in_->store(rank_, word, value);
+}
+
+std::uint64_t ghost_words::add(std::uint64_t& word, std::uint64_t value) const noexcept {
+  return in_->add(rank_, word, value);
+}
+
 std::size_t transport::block_bytes() const noexcept {
   return settings().block_bytes - trailer_bytes;
 }
@@ -177,7 +197,20 @@ std::size_t transport::zero_copy_bytes() const noexcept {
   return settings().zero_copy_from(copies_by_core() && !oversubscribed() ? near_work::zero_copy_from() : 0);
 }
 
+mapped_ghost transport::mapped_memory_of(const remote_region& there) {
+  if (there.owner == rank_ || !in_.are_neighbours(rank_, there.owner)) return mapped_ghost{{}};
+  return mapped_ghost{in_.map(there.key, there.bytes)};
+}
+
+void transport::differs(int from, call_id now, std::uint32_t seen) {
+  throw error(
+      errc::mismatch,
+      fmt::format("ghosts: rank {} is in call {}, and rank {} in call {}", rank_, now.number, from, seen),
+      {rank_, from});
+}
+
 std::string transport::waits_for() const {
+  if (where_.peer < 0) return fmt::format("waits {}", where_.operation);
   return fmt::format("waits {} rank {}", where_.operation, where_.peer);
 }
 

@@ -86,7 +86,7 @@ class transport {
   [[nodiscard]] registered_ghost lend(std::span<const std::byte> memory, peer_set = {}) {
     return {rank_, memory};
   }
-  [[nodiscard]] kept_ghost keep(std::size_t bytes, peer_set = {}) { return {rank_, in_.kept().bytes(bytes)}; }
+  [[nodiscard]] kept_ghost keep(std::size_t bytes, peer_set = {}) { return {in_, rank_, bytes}; }
   [[nodiscard]] scratch_ghost scratch(std::size_t bytes) { return {in_.aside(), scratch_taken_, bytes}; }
   [[nodiscard]] auto put(remote_region target, std::size_t, const registered_ghost&,
                          std::span<const std::byte> from, call_id) {
@@ -111,6 +111,25 @@ class transport {
                   return has_got(from, bytes, request);
                 });
   }
+
+  // Mapping, which costs nothing, like registration.
+  [[nodiscard]] bool maps_memory() const noexcept { return copies_by_core(); }
+  [[nodiscard]] bool maps_within_place() const noexcept { return in_.has_neighbours(); }
+  [[nodiscard]] auto map(remote_region there, call_id) {
+    return gives(
+        {"to map memory of", there.owner}, [] { return true; },
+        [this, there] { return mapped_memory_of(there); });
+  }
+  template <class Awaited, class Ready>
+  [[nodiscard]] auto until(call_id, Awaited, Ready ready) {
+    return does({"for a word in mapped memory"}, [this, ready] { return in_.sees(rank_, ready()); });
+  }
+  void differs(int from, call_id now, std::uint32_t seen);
+  /// Completes when everything before this rank's own time has happened.
+  [[nodiscard]] auto in_order() {
+    return does({"for its turn", -1, true}, [] { return true; });
+  }
+  [[nodiscard]] ghost_words shared_words() noexcept { return {in_, rank_}; }
 
   // Placed.
   [[nodiscard]] const places& layout() const noexcept { return in_.layout(); }
@@ -140,6 +159,7 @@ class transport {
     return {in_, rank_, where_, what, attempt, nothing{}};
   }
 
+  mapped_ghost mapped_memory_of(const remote_region& there);
   bool begin_signal(int to, call_id now);
   // `by`: the lane; null until the first attempt looks it up.
   bool has_signal(int from, call_id now, lane*& by);
@@ -168,6 +188,7 @@ static_assert(chorale::sharing_transport<chorale::simulation::ghosts::transport>
 static_assert(chorale::answering_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::reading_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::keeping_transport<chorale::simulation::ghosts::transport>);
+static_assert(chorale::mapping_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::scratch_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::path_choosing_transport<chorale::simulation::ghosts::transport>);
 static_assert(chorale::tunable_transport<chorale::simulation::ghosts::transport>);

@@ -204,10 +204,14 @@ void world::tell(int rank, const lane& of, duration notice) {
   auto& waits = at(rank);
   if (waits.awaited != &of) return;
   waits.awaited = nullptr;
-  // The rank's first poll has found nothing; a later one sees the arrival.
+  see(waits, time_ + notice);
+}
+
+void world::see(rank_state& waits, instant when) noexcept {
+  // The rank's first poll has found nothing; a later one does.
   const auto look = machine_.host.waiting_look();
   waits.now += look;
-  const auto waited = std::max(time_ + notice - waits.now, duration::zero());
+  const auto waited = std::max(when - waits.now, duration::zero());
   waits.now += (waited + look - duration{1}) / look * look;
   waits.settled = waits.now;
   queue_.add<&world::act>(std::max(waits.now, time_), *this, waits);
@@ -225,13 +229,14 @@ clock::time_point world::now() noexcept {
                            std::chrono::duration_cast<std::chrono::nanoseconds>(since)};
 }
 
-void world::copied(void*, const void* from, std::size_t bytes) noexcept {
-  copy(runs_, bytes, fetch(runs_, from, bytes));
+void world::copied(void* to, const void* from, std::size_t bytes) noexcept {
+  const auto elsewhere = fetch(runs_, from, bytes);
+  copy(runs_, bytes, std::max(elsewhere, write(runs_, to, bytes)));
 }
 
 void world::combined(void* mine, const void* other, std::size_t bytes) noexcept {
   const auto elsewhere = std::max(fetch(runs_, mine, bytes), fetch(runs_, other, bytes));
-  work(runs_, {machine_.host.combine(bytes), bytes, elsewhere});
+  work(runs_, {machine_.host.combine(bytes), bytes, std::max(elsewhere, write(runs_, mine, bytes))});
 }
 
 void world::copy(int rank, std::uint64_t bytes, std::uint64_t elsewhere) noexcept {
@@ -245,7 +250,7 @@ std::uint64_t world::fetch(int rank, const void* from, std::uint64_t bytes) noex
     return !before(first, memory.data()) && before(first, memory.data() + memory.size());
   };
   if (is_in(at(rank).content)) return bytes;
-  if (!is_in(neighbours_zeroes_) && !kept_.has(first)) return 0;
+  if (!is_in(neighbours_zeroes_) && !kept_.has(first)) return read(rank, from, bytes);
   auto& passed = at(rank).passed;
   const auto found = std::min(bytes, passed);
   passed -= found;

@@ -22,6 +22,7 @@
 #include "by_pair.hpp"
 #include "flight.hpp"
 #include "lane.hpp"
+#include "mapped_memory.hpp"
 #include "passages.hpp"
 #include "shadow.hpp"
 
@@ -69,6 +70,12 @@ class world final : private time_source {
   [[nodiscard]] shadow& kept() noexcept { return kept_; }
   /// The scratch memory of a call, of all ranks.
   [[nodiscard]] shadow& aside() noexcept { return aside_; }
+  /// A number for memory that an algorithm keeps.
+  [[nodiscard]] std::uint32_t number_kept() noexcept { return ++kept_so_far_; }
+  /// Maps kept memory of that number: from then on it is not the shadow, but at first zeroes.
+  [[nodiscard]] std::span<std::byte> map(std::uint32_t kept, std::size_t bytes);
+  /// The same, if some rank has mapped it; else empty.
+  [[nodiscard]] std::span<std::byte> mapped(std::uint32_t kept) const noexcept;
 
   // For the transport of one rank.
 
@@ -96,6 +103,18 @@ class world final : private time_source {
                              std::uint64_t elsewhere = 0);
   void send(flight& one) { passages_.send(one, now(one.from())); }
 
+  // Words in mapped memory (mapping.cpp).
+
+  /// The rank looks at the word, which costs nothing as long as no store changes it.
+  [[nodiscard]] std::uint64_t load(int rank, const std::uint64_t& word) noexcept;
+  /// Ranks that poll the word see the value after `near_costs::line`; the rank does not wait.
+  void store(int rank, std::uint64_t& word, std::uint64_t value) noexcept;
+  /// The rank adds to the word when it has its line, for which all that add to it queue. @returns the sum.
+  [[nodiscard]] std::uint64_t add(int rank, std::uint64_t& word, std::uint64_t value) noexcept;
+  /// What the rank waits for is there, or not, according to the word that it has loaded last. If not, it
+  /// continues when that word is stored to. @returns is_there.
+  [[nodiscard]] bool sees(int rank, bool is_there) noexcept;
+
   // Waiting.
 
   /// What a rank does when it continues.
@@ -116,8 +135,11 @@ class world final : private time_source {
     instant settled;  ///< the rank knows of everything up to then
     turn next;
     const lane* awaited = nullptr;
-    std::uint64_t passed = 0;            ///< bytes of its neighbours that it has not read yet
-    std::span<const std::byte> content;  ///< of the neighbour's message that it reads, if it was kept
+    std::uint64_t passed = 0;               ///< bytes of its neighbours that it has not read yet
+    std::span<const std::byte> content;     ///< of the neighbour's message that it reads, if it was kept
+    instant stored;                         ///< when what it has written to mapped memory has left its core
+    const std::uint64_t* polled = nullptr;  ///< the word in mapped memory that it has loaded last
+    bool is_fetching = false;  ///< it has read a line of another core since it last synchronised with others
     frame_arena frames;
     std::unique_ptr<transport> net;
     task<> program;
@@ -144,6 +166,11 @@ class world final : private time_source {
   void work(int rank, const near_work::piece& what) noexcept {
     charge(rank, near_.time(what, host_of(rank), now(rank)));
   }
+  /// The rank reads or writes memory, which may be mapped. @returns how many bytes come from other cores.
+  std::uint64_t read(int rank, const void* from, std::uint64_t bytes) noexcept;
+  std::uint64_t write(int rank, const void* to, std::uint64_t bytes) noexcept;
+  /// The polls of a rank that waits find at `when` what it waits for.
+  void see(rank_state& waits, instant when) noexcept;
   /// Something has arrived over that lane for `rank`, whose core sees it after `notice`.
   void tell(int rank, const lane& of, duration notice);
   [[nodiscard]] duration notice_of(const flight& one) const noexcept {
@@ -165,6 +192,8 @@ class world final : private time_source {
   std::vector<std::byte> neighbours_zeroes_;
   shadow kept_;
   shadow aside_;
+  std::unique_ptr<mapped_memory> mapped_;  // null until memory is mapped
+  std::uint32_t kept_so_far_ = 0;
   instant time_{};
   std::uint64_t events_ = 0;
   int runs_ = 0;                                                // the running rank

@@ -122,6 +122,7 @@ near_costs read_near(json_section& s) {
   near_costs costs;
   costs.post = s.time("post");
   costs.line = s.time("line");
+  costs.transfer = s.time("transfer");
   costs.byte = s.rate("rate");
   s.section("memory", [&costs](json_section& in) {
     costs.uncached = in.bytes("bytes", 1);

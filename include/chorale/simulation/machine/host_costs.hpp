@@ -90,6 +90,9 @@ struct near_costs {
   /// Copies of at least this many bytes also take the time of the memory, which all cores of a host share.
   std::uint64_t uncached = 0;
   byte_cost memory;  ///< of these copies, by all cores together
+  /// Until a core has a cache line that another core has changed. Cores that change a line at the same time
+  /// get it one after the other.
+  duration transfer{};
 };
 
 }  // namespace chorale::simulation
