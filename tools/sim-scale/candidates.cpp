@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/every_algorithm.hpp>
+#include <chorale/algorithm/levels.hpp>
 #include <chorale/core/type_name.hpp>
 
 #include "trial.hpp"
@@ -24,6 +25,7 @@ void add(std::vector<candidate>& all) {
   if constexpr (is_tried<Algorithm>)
     all.push_back(
         {Algorithm::implements, chorale::type_name<Algorithm>(), chorale::detail::goes_by_places<Algorithm>,
+         chorale::needs_mapped_memory<Algorithm>,
          [](const machine& on, int ranks, const std::vector<std::size_t>& sizes, int calls) {
            return run_by_ghosts(on, ranks, Algorithm::implements, sizes, calls, &begin<Algorithm, ghost>);
          },

@@ -95,9 +95,17 @@ int main(int argc, char** argv) {
     auto on = chorale::simulation::read_machine(wanted.machine);
     if (wanted.ranks_per_host > 0) on.ranks_per_host = wanted.ranks_per_host;
     if (wanted.no_near) on.near.reset();
-    if (wanted.agreement) return agree(wanted, all, std::move(on)) ? 0 : 1;
-    if (wanted.algorithm.empty() && (!on.near || on.ranks_per_host == 1))
-      std::erase_if(all, [](const candidate& one) { return one.goes_by_places; });
+    if (wanted.agreement) {
+      std::erase_if(all, [](const candidate& one) { return one.maps_memory; });
+      return agree(wanted, all, std::move(on)) ? 0 : 1;
+    }
+    if (wanted.algorithm.empty()) {
+      const bool has_places = on.near && on.ranks_per_host > 1;
+      const bool is_one_place = has_places && wanted.ranks.back() <= on.ranks_per_host;
+      std::erase_if(all, [=](const candidate& one) {
+        return one.goes_by_places ? !has_places : one.maps_memory && !is_one_place;
+      });
+    }
     make_table(wanted, all, on);
     return 0;
   } catch (const std::exception& e) {

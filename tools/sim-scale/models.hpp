@@ -27,6 +27,7 @@ struct candidate {
   chorale::operation what;
   std::string name;
   bool goes_by_places;  ///< without places it does what another one does
+  bool maps_memory;     ///< so does it without mapped memory, which the full stack does not have
   /// By ghosts, which simulate the transport concepts. Makes `calls` calls of each size, one size after
   /// another over the same transport; returns the outcome of the last call of each size.
   std::vector<outcome> (*by_ghosts)(const chorale::simulation::machine& on, int ranks,
