@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory that ghosts of a host map: against times computed by hand, and which core has which line.
-#include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -12,11 +11,9 @@
 #include <catch2/catch.hpp>
 
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
-#include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/multi_object.hpp>
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
-#include <chorale/algorithm/shared_slots.hpp>
 #include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/reduction.hpp>

@@ -98,8 +98,8 @@ using every_algorithm = type_list<  //
     barrier::dissemination_k<7>,    //
     barrier::last_arriver,          //
     barrier::two_level<barrier::dissemination, barrier::dissemination>,
-    barrier::two_level<barrier::last_arriver, barrier::dissemination>,
     barrier::multi_object<barrier::dissemination_k<3>>,
+    barrier::multi_object<barrier::dissemination_k<3>, barrier::last_arriver>,
     barrier::gather_multicast<7>,           //
     barrier::gather_multicast<1>,           //
     barrier::gather_multicast<3>,           //
@@ -114,7 +114,7 @@ using every_algorithm = type_list<  //
     broadcast::last_arriver,                //
     broadcast::multicast,                   //
     broadcast::two_level<broadcast::binomial, broadcast::binomial>,
-    broadcast::two_level<broadcast::last_arriver, broadcast::binomial>, broadcast::knomial<4>,
+    broadcast::two_level<broadcast::last_arriver, broadcast::knomial<4>>, broadcast::knomial<4>,
     broadcast::multi_object<broadcast::knomial<3>>,
     reduce::standard,        //
     reduce::degree_k<15>,    //
@@ -124,6 +124,7 @@ using every_algorithm = type_list<  //
     reduce::scatter_gather,  //
     reduce::reproducible,    //
     reduce::two_level<reduce::degree_k<3>, reduce::degree_k<1>>,
+    reduce::two_level<allreduce::last_arriver, reduce::degree_k<3>>,
     reduce::rank_by_rank,                      //
     allreduce::standard,                       //
     allreduce::recursive_doubling,             //
@@ -140,11 +141,11 @@ using every_algorithm = type_list<  //
     allreduce::ring,                           //
     allreduce::reproducible,                   //
     allreduce::two_level<reduce::degree_k<3>, allreduce::recursive_doubling, broadcast::binomial>,
-    allreduce::two_level<allreduce::last_arriver, allreduce::recursive_multiplying<8>,
-                         broadcast::last_arriver>,
+    allreduce::two_level<reduce::degree_k<3>, allreduce::recursive_multiplying<4>, broadcast::last_arriver>,
     allreduce::multi_object<allreduce::recursive_multiplying<4>, broadcast::binomial>,
     allreduce::rank_by_rank,  //
     allreduce::split_level<reduce_scatter::direct, allreduce::rabenseifner, allgather::direct>,
+    allreduce::split_level<reduce_scatter::direct, allreduce::rabenseifner, allgather::last_arriver>,
     allgather::standard,            //
     allgather::ring,                //
     allgather::recursive_doubling,  //

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chorale/algorithm/allgather/direct.hpp>
+#include <chorale/algorithm/allgather/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/degree_k.hpp>
 #include <chorale/algorithm/allreduce/last_arriver.hpp>
 #include <chorale/algorithm/allreduce/multi_object.hpp>
@@ -11,9 +12,12 @@
 #include <chorale/algorithm/allreduce/recursive_multiplying.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
 #include <chorale/algorithm/allreduce/split_level.hpp>
+#include <chorale/algorithm/allreduce/two_level.hpp>
 #include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/last_arriver.hpp>
+#include <chorale/algorithm/reduce/degree_k.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 
 namespace chorale::allreduce {
@@ -25,6 +29,8 @@ struct standard
     : automatic<recursive_doubling, degree_k<1>, degree_k<3>, degree_k<7>, degree_k<15, broadcast::flat>,
                 rabenseifner, reproducible, last_arriver, recursive_multiplying<4>, recursive_multiplying<8>,
                 multi_object<recursive_multiplying<4>, broadcast::binomial>,
-                split_level<reduce_scatter::direct, rabenseifner, allgather::direct>> {};
+                split_level<reduce_scatter::direct, rabenseifner, allgather::direct>,
+                two_level<reduce::degree_k<3>, recursive_multiplying<4>, broadcast::last_arriver>,
+                split_level<reduce_scatter::direct, rabenseifner, allgather::last_arriver>> {};
 
 }  // namespace chorale::allreduce

@@ -14,6 +14,7 @@ namespace chorale::barrier {
 
 /// The fastest of these, chosen by `automatic`.
 struct standard : automatic<dissemination, dissemination_k<3>, dissemination_k<7>, pairwise_exchange, central,
-                            last_arriver, multi_object<dissemination_k<3>>> {};
+                            last_arriver, multi_object<dissemination_k<3>>,
+                            multi_object<dissemination_k<3>, last_arriver>> {};
 
 }  // namespace chorale::barrier

@@ -11,11 +11,13 @@
 #include <chorale/algorithm/broadcast/last_arriver.hpp>
 #include <chorale/algorithm/broadcast/multi_object.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
+#include <chorale/algorithm/broadcast/two_level.hpp>
 
 namespace chorale::broadcast {
 
 /// The fastest of these, chosen by `automatic`.
-struct standard : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch,
-                            last_arriver, knomial<4>, multi_object<knomial<3>>> {};
+struct standard
+    : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch, last_arriver,
+                knomial<4>, multi_object<knomial<3>>, two_level<last_arriver, knomial<4>>> {};
 
 }  // namespace chorale::broadcast
