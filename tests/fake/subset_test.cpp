@@ -13,6 +13,8 @@
 #include <chorale/algorithm/allgather/two_level.hpp>
 #include <chorale/algorithm/allreduce/split_level.hpp>
 #include <chorale/algorithm/allreduce/two_level.hpp>
+#include <chorale/algorithm/barrier/dissemination.hpp>
+#include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/two_level.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
@@ -120,6 +122,20 @@ TEST_CASE("memory is mapped among the ranks of a place, and not between places",
           if (net.rank() != 6) CHECK_FALSE(of.between().maps_memory());
           co_return;
         }).empty());
+}
+
+TEST_CASE("an algorithm composed of one over mapped memory suits places that map it", "[subset]") {
+  using chorale::barrier::dissemination;
+  using plain = chorale::barrier::two_level<dissemination, dissemination>;
+  using mapped = chorale::barrier::two_level<dissemination, dissemination, chorale::barrier::last_arriver>;
+  for (const bool maps : {true, false}) {
+    const auto check = [maps](transport& net) -> task<> {
+      CHECK(plain::suits(net));
+      CHECK(mapped::suits(net) == maps);
+      co_return;
+    };
+    CHECK(outcome(check, {.ranks = 7, .maps_within_place = maps, .places = fake::sharing::in_turn}).empty());
+  }
 }
 
 TEST_CASE("a subset registers memory for its own ranks only", "[subset]") {
