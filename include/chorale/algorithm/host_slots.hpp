@@ -29,7 +29,8 @@ template <class Net>
 
 /// The common members of all algorithms for which the ranks of the group have to map memory.
 struct over_mapped_memory {
-  static constexpr bool maps_memory = true;
+  static constexpr bool maps_memory = true;  ///< so do algorithms that are composed of it, within places
+  /// Whether they do.
   template <class Net>
   static bool suits(const Net& net) noexcept {
     return net.maps_memory();

@@ -98,7 +98,7 @@ inline constexpr bool needs_mapped_memory = requires { requires Algorithm::maps_
 template <class... Algorithms>
 struct of_levels {
   static constexpr bool goes_by_places = true;  ///< `automatic` chooses it only where there are lanes
-  static constexpr bool maps_memory = (needs_mapped_memory<Algorithms> || ...);
+  static constexpr bool maps_memory = (needs_mapped_memory<Algorithms> || ...);  ///< within places
   template <class Net>
   static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
   /// Whether there are two levels: several places, of which one has several ranks. In these, ranks have to
