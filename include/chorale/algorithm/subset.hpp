@@ -177,6 +177,7 @@ class subset {
   [[nodiscard]] auto shared_words() noexcept requires requires(Net& net) { net.shared_words(); } {
     return net_.shared_words();
   }
+  /// The same.
   [[nodiscard]] auto in_order() requires requires(Net& net) { net.in_order(); } { return net_.in_order(); }
   void differs(int from, call_id now, std::uint32_t seen) requires mapping_transport<Net> {
     net_.differs(rank_in_group(from), now, seen);
