@@ -44,7 +44,7 @@ struct last_arriver : over_mapped_memory {
     }
     auto& slots = host.slots();
     const std::size_t largest = all.layout().largest();
-    const std::size_t step = part_bytes(largest, slots.slot_bytes());
+    const std::size_t step = chorale::part_bytes(largest, slots.slot_bytes());
     const result_copy place{all.layout().total(), net.size()};
     for (std::size_t at = 0; at < largest; at += step) {
       const auto part_of = [&](int rank) {

@@ -80,9 +80,9 @@ struct last_arriver : over_mapped_memory {
       co_await reproducible::run(net, now, in, out, op);
       co_return;
     }
-    for (const auto part : chunks{out, op.whole(part_bytes(out.size(), slots.slot_bytes()))}) {
+    for (const auto part : chunks{out, op.whole(chorale::part_bytes(out.size(), slots.slot_bytes()))}) {
       slots.begin(now);
-      copy_bytes(slots.mine(part.size()), in.data() + (part.data() - out.data()), part.size());
+      chorale::copy_bytes(slots.mine(part.size()), in.data() + (part.data() - out.data()), part.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
       const block_layout shares = chorale::even_shares(net.size(), part.size(), op.whole(cache_line_spacing));
       const auto share_of = [&](int rank, auto whole) {

@@ -55,7 +55,7 @@ struct last_arriver : over_mapped_memory {
     }
     chorale::place_own(in[net.rank()], out[net.rank()]);
     const std::size_t bytes = in.layout().largest();
-    const std::size_t step = part_bytes(bytes, most);
+    const std::size_t step = chorale::part_bytes(bytes, most);
     const std::size_t room = step < cache_line_bytes ? step : in_cache_lines(step);
     const std::size_t all = room * ranks;
     const auto place_of = [room](int rank) { return room * static_cast<std::size_t>(rank); };

@@ -43,13 +43,13 @@ struct last_arriver : over_mapped_memory {
       co_return;
     }
     auto& slots = host.slots();
-    const std::size_t step = part_bytes(data.size(), slots.slot_bytes());
+    const std::size_t step = chorale::part_bytes(data.size(), slots.slot_bytes());
     for (std::size_t at = 0; at < data.size(); at += step) {
       const auto part = data.subspan(at, std::min(step, data.size() - at));
       slots.begin(now);
-      if (net.rank() == root) copy_bytes(slots.mine(step), part.data(), part.size());
+      if (net.rank() == root) chorale::copy_bytes(slots.mine(step), part.data(), part.size());
       if (co_await host.arrives_last(net, now)) slots.publish();
-      if (net.rank() != root) copy_bytes(part.data(), slots.of(root, step).data(), part.size());
+      if (net.rank() != root) chorale::copy_bytes(part.data(), slots.of(root, step).data(), part.size());
     }
   }
 };

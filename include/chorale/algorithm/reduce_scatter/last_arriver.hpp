@@ -54,7 +54,7 @@ struct last_arriver : over_mapped_memory {
       co_await direct::run(net, now, in, out, op);
       co_return;
     }
-    const std::size_t step = op.whole(part_bytes(largest, share));
+    const std::size_t step = op.whole(chorale::part_bytes(largest, share));
     const std::size_t room = step * ranks;
     for (std::size_t at = 0; at < largest; at += step) {
       const auto bytes_of = [&](int rank) {
@@ -64,7 +64,8 @@ struct last_arriver : over_mapped_memory {
       slots.begin(now);
       for (int r = 0; r < net.size(); ++r) {
         if (const std::size_t bytes = bytes_of(r); bytes != 0)
-          copy_bytes(slots.mine(room) + static_cast<std::size_t>(r) * step, in[r].data() + at, bytes);
+          chorale::copy_bytes(slots.mine(room) + static_cast<std::size_t>(r) * step, in[r].data() + at,
+                              bytes);
       }
       if (co_await host.arrives_last(net, now)) slots.publish();
       const std::size_t bytes = bytes_of(net.rank());
@@ -73,7 +74,7 @@ struct last_arriver : over_mapped_memory {
       for (int r = 0; r < net.size(); ++r) {
         const auto theirs = slots.of(r, room).subspan(static_cast<std::size_t>(net.rank()) * step, bytes);
         if (r == 0)
-          copy_bytes(result.data(), theirs.data(), bytes);
+          chorale::copy_bytes(result.data(), theirs.data(), bytes);
         else
           op.combine_left(result, theirs);
       }
