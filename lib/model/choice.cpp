@@ -128,9 +128,7 @@ int choice::next(range_choice& in, std::size_t bytes) {
       in.settled = true;
       return in.algorithm;
     }
-    // Elsewhere the first calls touch memory that no device has pinned, and times vary.
-    const bool looks_first = context_.here.is_on_adapter && !context_.here.crowded;
-    in.running = std::make_unique<trial>(std::move(found), bytes, looks_first);
+    in.running = std::make_unique<trial>(std::move(found), bytes);
     ++running_;
   }
   return in.running->contender();

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,17 +13,8 @@ namespace {
 constexpr std::size_t long_bytes = 4096;
 /// Calls of this size may take milliseconds.
 constexpr std::size_t very_long_bytes = 65536;
-/// The timed calls of a turn in the look: two, since some algorithms let ranks run ahead, or one if otherwise
-/// some contender could not serve in two rounds.
-constexpr std::size_t look_timed(std::size_t contenders, std::size_t bytes) noexcept {
-  return bytes < very_long_bytes && 2 * 3 * contenders <= trial::calls_of_look ? 2 : 1;
-}
-constexpr std::size_t most_look_rounds = 3;
-/// The look ends the trial if the winner, were it to slow down once more by the ratio of its last two turns,
-/// would take at most this fraction longer than the fastest of these turns of any other contender.
-constexpr double doubt = 1.0 / 8;
-/// Timed calls of a turn in the first round after the look. That round makes connections, and touches the
-/// memory of all blocks that short messages use in turn.
+/// Timed calls of a turn in the first round, before any time is known. That round makes connections, and
+/// touches the memory of all blocks that short messages use in turn.
 constexpr std::size_t first_timed(std::size_t bytes) noexcept {
   return bytes < very_long_bytes ? 16 : 1;
 }
@@ -50,19 +40,13 @@ constexpr std::size_t rounds_with_first = 2;
 
 }  // namespace
 
-trial::trial(std::vector<int> contenders, std::size_t bytes, bool looks_first)
+trial::trial(std::vector<int> contenders, std::size_t bytes)
     : contenders_(std::move(contenders)),
       bytes_(bytes),
       seen_(contenders_.size()),
-      turn_calls_(1 + (looks_first ? look_timed(contenders_.size(), bytes) : first_timed(bytes))),
-      is_looking_(looks_first) {
-  enter_all();
+      turn_calls_(1 + first_timed(bytes)) {
+  for (std::size_t i = 0; i < contenders_.size(); ++i) racing_.push_back(i);
   begin_round();
-}
-
-void trial::enter_all() {
-  racing_.resize(contenders_.size());
-  std::iota(racing_.begin(), racing_.end(), std::size_t{0});
 }
 
 void trial::begin_round() {
@@ -130,48 +114,10 @@ bool trial::all_are_close() const {
   return std::ranges::all_of(racing_, [&](std::size_t i) { return is_known(i) && median(i) <= most; });
 }
 
-/// Whether the last two turns of each racing contender leave no doubt about the winner.
-bool trial::is_clear() const {
-  if (std::ranges::any_of(racing_, [&](std::size_t i) { return seen_[i].size() < 2; })) return false;
-  const auto turn = [&](std::size_t i) { return std::minmax(seen_[i].end()[-2], seen_[i].end()[-1]); };
-  const auto slower_turn = [&](std::size_t i) { return turn(i).second; };
-  const std::size_t best = *std::ranges::min_element(racing_, {}, slower_turn);
-  const auto [fast, slow] = turn(best);
-  const double most = slow * slow / fast;
-  return std::ranges::all_of(racing_,
-                             [&](std::size_t i) { return i == best || most <= turn(i).first * (1 + doubt); });
-}
-
-/// Ends the trial if the winner is clear, else begins another round of the look, or the rounds after it.
-void trial::judge_look() {
-  if (rounds_ > 1 && is_clear()) {
-    for (const std::size_t i : racing_) seen_[i].erase(seen_[i].begin(), seen_[i].end() - 2);
-    end();
-    return;
-  }
-  const std::size_t can_serve = made_ < calls_of_look ? (calls_of_look - made_) / turn_calls_ : 0;
-  if (rounds_ == 1 && can_serve > 1) {
-    std::ranges::stable_sort(racing_, {}, [&](std::size_t i) { return is_known(i) ? median(i) : 0; });
-    racing_.resize(std::min(racing_.size(), can_serve));
-    std::ranges::sort(racing_);
-  } else if (rounds_ == most_look_rounds || can_serve < racing_.size()) {
-    is_looking_ = false;
-    rounds_ = 0;
-    seen_.assign(contenders_.size(), {});
-    turn_calls_ = 1 + first_timed(bytes_);
-    enter_all();
-  }
-  begin_round();
-}
-
 void trial::judge() {
   const bool was_timed = times_[1] != 0;
   take_sums();
   ++rounds_;
-  if (is_looking_ && was_timed) {
-    judge_look();
-    return;
-  }
   if (rounds_ == rounds_with_first + 1) {
     for (const std::size_t i : racing_)
       if (seen_[i].size() > 1) seen_[i].erase(seen_[i].begin());

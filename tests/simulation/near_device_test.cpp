@@ -63,9 +63,7 @@ std::vector<std::string> lanes(const machine& on, int ranks, const chorale::conf
 duration time_of(const machine& on, int ranks, int calls = 3) {
   return run(ranks, on,
              [&](group& g) {
-               chorale::config settings;
-               settings.trials = chorale::trial_policy::off;
-               chorale::communicator<> comm{g, settings};
+               chorale::communicator<> comm{g, {}};
                for (int i = 0; i < calls; ++i)
                  for (const std::size_t count : {std::size_t{1}, std::size_t{8192}}) {
                    std::vector<std::uint64_t> sum(count, 1);

@@ -191,9 +191,7 @@ TEST_CASE("A rank that posts to a software adapter is busy until its payload is 
   const auto time = [&on] {
     duration posting{};
     run(2, on, [&](group& g) {
-      chorale::config settings;
-      settings.trials = chorale::trial_policy::off;
-      chorale::communicator<> comm{g, settings};
+      chorale::communicator<> comm{g, {}};
       std::vector<std::byte> bytes(4096);
       for (int i = 0; i < 3; ++i) {
         comm.barrier();

@@ -91,17 +91,6 @@ TEST_CASE("the best contender wins on a machine unlike that of the table, too", 
   }
 }
 
-TEST_CASE("where each rank has an adapter and a core, few calls decide", "[choice]") {
-  for (const bool is_crowded : {false, true}) {
-    choice all = made({}, {{operation::allgather, "rc", 4, is_crowded, true}, 1}, allgathers());
-    auto& range = all.of(1024, true);
-    const auto served =
-        settle(all, range, 1024, [](int number) { return duration{number == 3 ? 10us : 14us}; });
-    CHECK(range.algorithm == 3);
-    CHECK((served.size() <= chorale::model::trial::calls_of_look) == !is_crowded);
-  }
-}
-
 TEST_CASE("where bits matter, only algorithms with the bits of the table's choice take part", "[choice]") {
   // Entrants 0 and 2 have the same bracketing.
   const std::vector<entrant> entrants = {{"mine::a", 1}, {"mine::b", 2}, {"mine::c", 1}, {"mine::d", 0}};

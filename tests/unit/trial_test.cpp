@@ -206,61 +206,6 @@ TEST_CASE("with varying slowness the winner is close to the best", "[trial]") {
   }
 }
 
-TEST_CASE("where times hardly vary, a look decides", "[trial]") {
-  for (const std::size_t bytes : {std::size_t{64}, std::size_t{1} << 20}) {
-    for (int count = 2; count <= static_cast<int>(trial::most_contenders); ++count) {
-      for (int best = 0; best < count; ++best) {
-        std::vector<int> contenders;
-        for (int i = 0; i < count; ++i) contenders.push_back(i);
-        trial all{contenders, bytes, true};
-        const auto served = counted(finish(all, bytes, [=](int contender, std::size_t call) -> nanoseconds {
-          const std::int64_t variation = static_cast<std::int64_t>(call % 3) * 10;
-          return std::chrono::nanoseconds{(contender == best ? 1000 : 1200 + 100 * contender) + variation};
-        }));
-        CAPTURE(bytes, count, best);
-        CHECK(all.winner() == best);
-        CHECK(all.calls() <= trial::calls_of_look);
-        // Each serves in two rounds, except the slowest of eight.
-        const std::size_t turn = bytes == 64 && count <= 5 ? 3 : 2;
-        for (const auto& [contender, calls] : served)
-          CHECK(calls == (count == 8 && contender == (best == 7 ? 6 : 7) ? turn : 2 * turn));
-      }
-    }
-  }
-}
-
-TEST_CASE("a look does not decide if the winner is in doubt", "[trial]") {
-  // Contender 2 is faster, but disturbed in its first turn, or in its second.
-  for (const bool in_second : {false, true}) {
-    trial all{{1, 2}, std::size_t{1} << 20, true};
-    std::size_t calls = 0;
-    finish(all, std::size_t{1} << 20, [&calls, in_second](int contender, std::size_t call) -> nanoseconds {
-      if (contender == 2) return calls++ / 2 == (in_second ? 1 : 0) ? 1s : 900us;
-      return call % 8 < 4 ? 1000us : 1200us;
-    });
-    CHECK(all.winner() == 2);
-    CHECK((all.calls() > trial::calls_of_look) == in_second);
-  }
-  // What varies little beside its lead is in no doubt.
-  trial all{{1, 2}, 64, true};
-  std::size_t calls = 0;
-  finish(all, 64, [&calls](int contender, std::size_t) -> nanoseconds {
-    return contender == 2 ? ++calls <= 3 ? 100ns : 140ns : 1000ns;
-  });
-  CHECK(all.winner() == 2);
-  CHECK(all.calls() == 12);
-}
-
-TEST_CASE("a look with untimed calls does not decide", "[trial]") {
-  trial untimed{{3, 1, 2}, 8, true};
-  finish(untimed, 8, [](int, std::size_t) { return nanoseconds{}; });
-  CHECK(untimed.winner() == 3);
-  trial all{{1, 2}, 8, true};
-  finish(all, 8,
-         [](int contender, std::size_t) -> nanoseconds { return contender == 2 ? nanoseconds{} : 1000ns; });
-  CHECK(all.winner() == 1);
-}
-
 TEST_CASE("a contender that led in a round is not dropped for two others", "[trial]") {
   trial all{{1, 2}, std::size_t{1} << 20};
   std::size_t round = 0;

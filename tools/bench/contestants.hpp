@@ -141,10 +141,8 @@ class entry final : public contestant {
   }
 
   bool is_trying() override {
-    // The barriers before calls have a trial, too.
     if constexpr (requires { Algorithm::is_trying(comm_.transport()); })
-      return Algorithm::is_trying(comm_.transport()) ||
-             chorale::barrier::standard::is_trying(comm_.transport());
+      return Algorithm::is_trying(comm_.transport());
     else
       return false;
   }

@@ -68,8 +68,8 @@ class contestant {
   virtual double run(std::size_t bytes, int calls) = 0;
   /// Makes calls with known results. @returns the errors that this rank found; empty if there were none.
   virtual std::string check(std::size_t bytes, team& all) = 0;
-  /// Whether the last calls, or barriers of meet(), belong to a trial that is still under way, such as one of
-  /// `automatic`; warming up continues until it is over. The same on all ranks.
+  /// Whether the last calls belong to a trial that is still under way, such as one of `automatic`; warming up
+  /// continues until it is over. The same on all ranks.
   virtual bool is_trying() { return false; }
 };
 

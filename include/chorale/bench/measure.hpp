@@ -67,8 +67,6 @@ constexpr int most_calls_of_a_trial = 5000;
 inline plan prepare(contestant& one, std::size_t bytes, team& all, const limits& l) {
   constexpr int tries = 5;
   one.meet();
-  // In a trial of barriers their turns would coincide with those of the contestant's own trial.
-  for (int tried = 0; tried < most_calls_of_a_trial && one.is_trying(); ++tried) one.meet();
   one.run(bytes, 1);
   for (int tried = 0; tried < most_calls_of_a_trial && one.is_trying(); ++tried) one.run(bytes, 1);
   double call = wall_time(one, bytes, 2, all);

@@ -21,21 +21,16 @@ namespace chorale::model {
 /// wins, so that single disturbed turns do not decide. The first contender is the tuning table's choice: it
 /// stays unless another one is faster by more than one part in 32.
 ///
-/// A trial may begin with a look: two or three rounds of short turns, at most `calls_of_look` calls in all.
-/// If the times of these leave no doubt about the winner, the trial is over, otherwise they are forgotten. So
-/// where times hardly vary, as between ranks that have an adapter and a core each, few calls decide.
-///
 /// A trial sends no messages and reads no clock: the caller makes the calls, times them, and adds up times().
 /// Ranks that make the same calls are at the same turn.
 class trial {
  public:
   static constexpr std::size_t most_rounds = 13;
   static constexpr std::size_t most_contenders = 8;
-  static constexpr std::size_t calls_of_look = 30;
 
   /// `contenders`: numbers of at least two algorithms. `bytes`: of the calls, or of one of them; from 4 KiB
-  /// on, times of calls of other sizes are scaled to it. `looks_first`: the trial begins with a look.
-  trial(std::vector<int> contenders, std::size_t bytes, bool looks_first = false);
+  /// on, times of calls of other sizes are scaled to it.
+  trial(std::vector<int> contenders, std::size_t bytes);
 
   /// The algorithm for the next call.
   [[nodiscard]] int contender() const noexcept { return contenders_[racing_[at_ % racing_.size()]]; }
@@ -64,9 +59,6 @@ class trial {
   static constexpr std::size_t none = ~std::size_t{0};
 
   [[nodiscard]] bool is_known(std::size_t contender) const noexcept { return !seen_[contender].empty(); }
-  void enter_all();
-  [[nodiscard]] bool is_clear() const;
-  void judge_look();
   [[nodiscard]] double median(std::size_t contender) const;
   [[nodiscard]] double least_median() const;
   void take_sums();
@@ -88,7 +80,6 @@ class trial {
   double spent_ = 0;        ///< nanoseconds of all timed calls, summed over the ranks
   double spent_calls_ = 0;  ///< the number of those calls
   std::size_t best_ = none;
-  bool is_looking_;
   bool over_ = false;
 };
 
