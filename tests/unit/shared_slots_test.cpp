@@ -113,7 +113,7 @@ TEST_CASE("shared slots: the last arriver detects a rank that makes another call
 
 TEST_CASE("shared slots: threads in many consecutive calls", "[shared_slots]") {
   const int ranks = 4;
-  const std::uint64_t calls = support::instrumented ? 500 : 20'000;
+  const std::uint64_t calls = support::instrumented ? 500 : 5'000;
   group all{ranks};
   std::vector<std::uint64_t> wrong(ranks);
   const auto body = [&](int rank) {
