@@ -60,6 +60,26 @@ std::vector<std::string> lanes(const machine& on, int ranks, const chorale::conf
   return all;
 }
 
+/// Rank 0, which makes it, and rank 1, connected by their devices soft0.
+struct soft0_pair {
+  explicit soft0_pair(scheduler& time) : theirs(opened_by_rank_1(time)) {
+    connect(here, mine, there, *theirs);
+    connect(there, *theirs, here, mine);
+  }
+  static std::unique_ptr<endpoint> opened_by_rank_1(scheduler& time) {
+    std::unique_ptr<endpoint> made;
+    time.join(time.spawn("opens", 1,
+                         [&] { made = std::make_unique<endpoint>(bytes, 4096, verbs::software_name); }));
+    return made;
+  }
+
+  static constexpr std::size_t bytes = 64 * 1024;
+  endpoint mine{bytes, 4096, verbs::software_name};
+  std::unique_ptr<endpoint> theirs;
+  verbs::queue_pair here = mine.pair();
+  verbs::queue_pair there = theirs->pair();
+};
+
 /// The time at which the last of `ranks` ranks has made `calls` allreduces of 8 bytes and as many of 64 KiB.
 duration time_of(const machine& on, int ranks, int calls = 3) {
   return run(ranks, on,
@@ -106,39 +126,35 @@ TEST_CASE("A core pays for its copy, and whoever reads first for fetching the by
   fabric adapters(time, costs, 1, 2);
   device::near_device near{time, m, 1, memory, {}};
   time.spawn("rank 0", 0, [&] {
-    endpoint mine(64 * 1024, 4096, verbs::software_name);
+    soft0_pair both{time};
+    endpoint& mine = both.mine;
     CHECK(mine.device.is_soft());
     CHECK(mine.device.copies_by_core());
     CHECK(mine.device.keeps_order());
-    std::unique_ptr<endpoint> theirs;
-    time.join(time.spawn(
-        "opens", 1, [&] { theirs = std::make_unique<endpoint>(64 * 1024, 4096, verbs::software_name); }));
-    verbs::queue_pair here = mine.pair(), there = theirs->pair();
-    connect(here, mine, there, *theirs);
-    connect(there, *theirs, here, mine);
+    const endpoint& theirs = *both.theirs;
     mine.buffer.data()[999] = std::byte{7};
     ibv_sge piece = mine.piece(0, 1000);
-    ibv_send_wr wr = write_to(*theirs, 0, piece);
+    ibv_send_wr wr = write_to(theirs, 0, piece);
     instant begin = time.now();
-    here.post_send(wr);
+    both.here.post_send(wr);
     CHECK(time.now() - begin == 20ns + 500ns);
     CHECK(next(mine.queue).status == IBV_WC_SUCCESS);
     CHECK(time.now() - begin >= 550ns);
-    CHECK(theirs->buffer.data()[999] == std::byte{7});
+    CHECK(theirs.buffer.data()[999] == std::byte{7});
     // The other rank fetches what it reads, but only once.
     time.join(time.spawn("reads", 1, [&] {
       std::vector<std::byte> copy(1000);
       for (const duration expected : {1000ns, 500ns}) {
         const instant since = time.now();
-        chorale::copy_bytes(copy.data(), theirs->buffer.data(), copy.size());
+        chorale::copy_bytes(copy.data(), theirs.buffer.data(), copy.size());
         CHECK(time.now() - since == expected);
       }
     }));
     // What a core reads from the memory of another rank it fetches itself.
     wr = request(IBV_WR_RDMA_READ, piece);
-    wr.wr.rdma = {.remote_addr = theirs->at(0), .rkey = theirs->buffer.rkey()};
+    wr.wr.rdma = {.remote_addr = theirs.at(0), .rkey = theirs.buffer.rkey()};
     begin = time.now();
-    here.post_send(wr);
+    both.here.post_send(wr);
     CHECK(time.now() - begin == 20ns + 1000ns);
     CHECK(next(mine.queue).status == IBV_WC_SUCCESS);
   });
@@ -154,19 +170,15 @@ TEST_CASE("soft0 leads to no other host", "[near]") {
   fabric adapters(time, costs, 2, 1);
   device::near_device near{time, m, 2, memory, {}};
   time.spawn("rank 0", 0, [&] {
-    endpoint mine(64 * 1024, 4096, verbs::software_name);
-    std::unique_ptr<endpoint> theirs;
-    time.join(time.spawn(
-        "opens", 1, [&] { theirs = std::make_unique<endpoint>(64 * 1024, 4096, verbs::software_name); }));
-    verbs::queue_pair here = mine.pair(), there = theirs->pair();
-    connect(here, mine, there, *theirs);
-    connect(there, *theirs, here, mine);
+    soft0_pair both{time};
+    endpoint& mine = both.mine;
+    const endpoint& theirs = *both.theirs;
     mine.buffer.data()[0] = std::byte{7};
     ibv_sge piece = mine.piece(0, 1);
-    ibv_send_wr wr = write_to(*theirs, 0, piece);
-    here.post_send(wr);
+    ibv_send_wr wr = write_to(theirs, 0, piece);
+    both.here.post_send(wr);
     CHECK(next(mine.queue).status == IBV_WC_RETRY_EXC_ERR);
-    CHECK(theirs->buffer.data()[0] == std::byte{0});
+    CHECK(theirs.buffer.data()[0] == std::byte{0});
   });
   time.run();
 }

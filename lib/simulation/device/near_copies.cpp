@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "near_copies.hpp"
 
+#include "verbs.hpp"
+
 namespace chorale::simulation::device {
 
 duration near_copies::time_for(const ibv_send_wr& request, written_memory::core by) const {
   const bool reads = request.opcode == IBV_WR_RDMA_READ;
-  const bool writes = request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const bool sends = request.opcode == IBV_WR_SEND || request.opcode == IBV_WR_SEND_WITH_IMM;
+  const bool writes = is_write(request.opcode);
+  const bool sends = is_send(request.opcode);
   if (!reads && !writes && !sends) return {};
   std::uint64_t bytes = 0;
   std::uint64_t elsewhere = 0;

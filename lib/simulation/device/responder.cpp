@@ -16,12 +16,6 @@ namespace {
 
 constexpr std::uint32_t psn_mask = 0xffffff;
 
-bool is_write(ibv_wr_opcode opcode) noexcept {
-  return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-}
-bool is_send(ibv_wr_opcode opcode) noexcept {
-  return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
-}
 bool takes_receive(ibv_wr_opcode opcode) noexcept {
   return is_send(opcode) || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "../../verbs/zero_copy_threshold.hpp"
+#include "verbs.hpp"
 
 namespace chorale::simulation::device {
 
@@ -18,8 +19,8 @@ std::size_t software_copies::zero_copy_from() const noexcept {
 duration software_copies::time_for(const ibv_send_wr& request, written_memory::core by) const {
   if (!any()) return {};
   const bool reads = request.opcode == IBV_WR_RDMA_READ;
-  const bool writes = request.opcode == IBV_WR_RDMA_WRITE || request.opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
-  const bool sends = request.opcode == IBV_WR_SEND || request.opcode == IBV_WR_SEND_WITH_IMM;
+  const bool writes = is_write(request.opcode);
+  const bool sends = is_send(request.opcode);
   if (!reads && !writes && !sends) return {};
   std::size_t bytes = 0;
   std::size_t received = 0;

@@ -72,4 +72,13 @@ int post_srq_recv(ibv_srq* srq, ibv_recv_wr* wr, ibv_recv_wr** bad) noexcept;
 int attach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
 int detach_mcast(ibv_qp* qp, const union ibv_gid* gid, std::uint16_t lid) noexcept;
 
+/// Whether a request writes to memory of the peer.
+[[nodiscard]] inline bool is_write(ibv_wr_opcode opcode) noexcept {
+  return opcode == IBV_WR_RDMA_WRITE || opcode == IBV_WR_RDMA_WRITE_WITH_IMM;
+}
+/// Whether it consumes a receive of the peer for its payload.
+[[nodiscard]] inline bool is_send(ibv_wr_opcode opcode) noexcept {
+  return opcode == IBV_WR_SEND || opcode == IBV_WR_SEND_WITH_IMM;
+}
+
 }  // namespace chorale::simulation::device

@@ -4,10 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
 #include <chorale/simulation/time.hpp>
