@@ -231,6 +231,14 @@ void part_from_parents_memory() noexcept {
   }
 }
 
+void prefault(void* address, std::uint64_t bytes) noexcept {
+#ifdef MADV_POPULATE_WRITE
+  madvise(address, bytes, MADV_POPULATE_WRITE);
+#else
+  (void)address, (void)bytes;
+#endif
+}
+
 void* allocate(ibv_context*, std::size_t bytes) noexcept {
   const std::uint64_t rounded = detail::in_pages(bytes);
   if (bytes == 0 || rounded < bytes) {
@@ -243,6 +251,7 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   void* mapped = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return nullptr;
   if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
+  if (rounded <= most_prefaulted) prefault(mapped, rounded);
   try {
     const std::lock_guard lock(allocations_mutex);
     allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false, false};

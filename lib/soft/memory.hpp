@@ -71,6 +71,13 @@ void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
 /// on. Until the child writes to a page, it sees what the parent writes there.
 void part_from_parents_memory() noexcept;
 
+/// Memory of at most this size in bytes is faulted in when it is allocated, and when a peer maps it: the
+/// mailbox of a communicator consists of hundreds of blocks that are used in turn, each of which would cost a
+/// page fault or two at its first use, several times as much as a short message.
+constexpr std::uint64_t most_prefaulted = 8U << 20;
+/// Faults the pages in, if the kernel can.
+void prefault(void* address, std::uint64_t bytes) noexcept;
+
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;
 int release(ibv_context* c, void* address, std::size_t bytes) noexcept;
 

@@ -11,6 +11,7 @@
 
 #include "../core/pages.hpp"
 #include "../core/streams_reserved.hpp"
+#include "memory.hpp"
 #include "process.hpp"
 #include "queue_pair.hpp"
 
@@ -31,18 +32,14 @@ int obstacle(int errnum) noexcept {
   return is_shortage(errnum) || errnum == EACCES || errnum == EPERM ? errnum : 0;
 }
 
-/// Faults the pages in now instead of at the first message, if that is cheap. With hundreds of peers it is
-/// not: most of their memory is never accessed from here.
-void prefault(void* mapped, std::uint64_t bytes) noexcept {
-#ifdef MADV_POPULATE_WRITE
-  constexpr std::uint64_t cheap = 2U << 20;
+/// Faults the pages of a peer's memory in, if that is cheap. With hundreds of peers it is not: most of their
+/// memory is never accessed from here.
+void prefault_of_peer(void* mapped, std::uint64_t bytes) noexcept {
   constexpr std::uint64_t enough = 32U << 20;
   static std::atomic<std::uint64_t> taken{0};
-  if (mapped != nullptr && bytes <= cheap && taken.fetch_add(bytes, std::memory_order_relaxed) < enough)
-    madvise(mapped, bytes, MADV_POPULATE_WRITE);
-#else
-  (void)mapped, (void)bytes;
-#endif
+  if (mapped != nullptr && bytes <= most_prefaulted &&
+      taken.fetch_add(bytes, std::memory_order_relaxed) < enough)
+    prefault(mapped, bytes);
 }
 
 }  // namespace
@@ -115,7 +112,7 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
     if (stale == nullptr) {
       mappings_.reserve(mappings_.size() + 1);
       auto* mapped = static_cast<unsigned char*>(map_shared(opened.get(), bytes, nullptr));
-      prefault(mapped, bytes);
+      prefault_of_peer(mapped, bytes);
       if (mapped != nullptr) mappings_.push_back({fd, inode, bytes, mapped});
       return mapped;
     }
@@ -125,7 +122,7 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
         static_cast<unsigned char*>(map_shared(opened.get(), bytes, fits ? stale->address : nullptr));
     if (mapped == nullptr) return nullptr;
     if (!fits) munmap(stale->address, stale->bytes);
-    prefault(mapped, bytes);
+    prefault_of_peer(mapped, bytes);
     *stale = {fd, inode, bytes, mapped};
     return mapped;
   } catch (...) {

@@ -60,6 +60,22 @@ std::multiset<int> settle(choice& all, choice::range_choice& in, std::size_t byt
 
 }  // namespace
 
+TEST_CASE("an algorithm for long messages takes no part in trials of shorter ones", "[choice]") {
+  auto entrants = allgathers();
+  entrants.push_back({"unknown_to_the_table"});
+  const int last = static_cast<int>(entrants.size()) - 1;
+  entrants.back().from = 32768;
+  for (const std::size_t bytes :
+       {std::size_t{8}, std::size_t{32767}, std::size_t{32768}, std::size_t{1} << 20}) {
+    choice all = made({}, crowded(operation::allgather), entrants);
+    auto& range = all.of(bytes, true);
+    const auto served = settle(all, range, bytes, [&](int number) { return number == last ? 1us : 2us; });
+    INFO(bytes);
+    CHECK(served.contains(last) == (bytes >= 32768));
+    CHECK((range.algorithm == last) == (bytes >= 32768));
+  }
+}
+
 TEST_CASE("the table's choice serves until a trial has found a faster algorithm", "[choice]") {
   choice all = made({}, crowded(operation::allgather), allgathers());
   auto& range = all.of(1 << 20, true);

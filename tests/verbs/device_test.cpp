@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // An opened device: its description, and indices outside of its tables.
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
+#include <iterator>
+#include <sys/mman.h>
 #include <thread>
+#include <unistd.h>
+#include <vector>
 
 #include <catch2/catch.hpp>
 
@@ -73,6 +78,33 @@ TEST_CASE("memory of the device", "[device]") {
     dev.release(memory, bytes);
   }
   dev.release(nullptr, 10);
+}
+
+TEST_CASE("memory of the software device that blocks come from is in place before they are used",
+          "[device]") {
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+#ifdef MADV_POPULATE_WRITE
+  unsigned char here = 0;
+  auto* const stack = reinterpret_cast<void*>(reinterpret_cast<std::uintptr_t>(&here) / page * page);
+  const bool kernel_can = madvise(stack, page, MADV_POPULATE_WRITE) == 0;
+#else
+  const bool kernel_can = false;
+#endif
+  if (!kernel_can) {
+    WARN("skipped: the kernel does not fault memory in on request (Linux 5.14 does)");
+    return;
+  }
+  const device dev = device::open("soft0");
+  for (const std::size_t mebibytes : {1U, 3U, 8U, 64U}) {
+    const std::size_t bytes = mebibytes << 20;
+    void* const memory = dev.allocate(bytes);
+    std::vector<unsigned char> present(bytes / page);
+    REQUIRE(mincore(memory, bytes, present.data()) == 0);
+    const auto found = std::ranges::count_if(present, [](auto p) { return (p & 1) != 0; });
+    // More than that is the memory of a program, which may never use it.
+    CHECK(found == (mebibytes <= 8 ? std::ssize(present) : 0));
+    dev.release(memory, bytes);
+  }
 }
 
 TEST_CASE("registered memory", "[device]") {

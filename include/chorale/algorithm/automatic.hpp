@@ -141,6 +141,13 @@ struct automatic {
     else
       return true;
   }
+  template <class Algorithm, class Net>
+  static std::size_t suits_from(const Net& net) {
+    if constexpr (requires { Algorithm::suits_from(net); })
+      return Algorithm::suits_from(net);
+    else
+      return 0;
+  }
   /// Whether operands are combined in rank order, also where their order does not matter to the operator.
   template <class Algorithm, class Net>
   static bool combines_in_order(const Net& net) {
@@ -174,7 +181,7 @@ struct automatic {
     const auto add = [&]<class Algorithm>() {
       if constexpr (takes_part<Algorithm, Net>)
         all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
-                       suits<Algorithm>(net), combines_in_order<Algorithm>(net)});
+                       suits<Algorithm>(net), combines_in_order<Algorithm>(net), suits_from<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);

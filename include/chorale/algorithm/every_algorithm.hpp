@@ -82,6 +82,7 @@
 #include <chorale/algorithm/scatter/flat.hpp>
 #include <chorale/algorithm/scatter/standard.hpp>
 #include <chorale/algorithm/scatter/two_level.hpp>
+#include <chorale/algorithm/through_blocks.hpp>
 // IWYU pragma: end_exports
 #include <chorale/algorithm/operation_traits.hpp>
 
@@ -115,7 +116,7 @@ using every_algorithm = type_list<  //
     broadcast::multicast,                   //
     broadcast::two_level<broadcast::binomial, broadcast::binomial>,
     broadcast::two_level<broadcast::last_arriver, broadcast::knomial<4>>, broadcast::knomial<4>,
-    broadcast::multi_object<broadcast::knomial<3>>,
+    broadcast::multi_object<broadcast::knomial<3>>, through_blocks<broadcast::flat>,
     reduce::standard,        //
     reduce::degree_k<15>,    //
     reduce::degree_k<1>,     //
@@ -152,6 +153,7 @@ using every_algorithm = type_list<  //
     allgather::bruck,               //
     allgather::direct,              //
     allgather::last_arriver,        //
+    through_blocks<allgather::direct>,
     allgather::two_level<gather::flat, allgather::ring, broadcast::binomial>,
     alltoall::standard,            //
     alltoall::pairwise,            //
@@ -162,18 +164,18 @@ using every_algorithm = type_list<  //
     alltoall::bruck_k<4>,          //
     alltoall::bruck_k<8>,          //
     alltoall::hybrid_pairwise<2>,  //
-    alltoall::multi_object<alltoall::direct>,
+    alltoall::multi_object<alltoall::direct>, through_blocks<alltoall::direct>,
     gather::standard,  //
     gather::flat,      //
     gather::by_place,  //
     gather::binomial,  //
-    gather::two_level<gather::flat, gather::flat>,
+    gather::two_level<gather::flat, gather::flat>, through_blocks<gather::flat>,
     scatter::standard,  //
     scatter::flat,      //
     scatter::by_place,  //
     scatter::fetch,     //
     scatter::binomial,  //
-    scatter::two_level<scatter::flat, scatter::flat>,
+    scatter::two_level<scatter::flat, scatter::flat>, through_blocks<scatter::flat>,
     reduce_scatter::standard,           //
     reduce_scatter::last_arriver,       //
     reduce_scatter::direct,             //

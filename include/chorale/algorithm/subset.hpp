@@ -2,6 +2,7 @@
 // Some ranks of a group, as a group of their own.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -29,8 +30,10 @@ struct config;
 template <placed_transport Net>
 class subset {
  public:
-  /// `members`: ranks of `net`, which include this one.
-  subset(Net& net, std::span<const int> members) : net_(net), members_(members.begin(), members.end()) {
+  /// `members`: ranks of `net`, which include this one. Messages of fewer than `zero_copy_bytes` are copied,
+  /// as are those that the transport copies.
+  subset(Net& net, std::span<const int> members, std::size_t zero_copy_bytes = 0)
+      : net_(net), members_(members.begin(), members.end()), zero_copy_bytes_(zero_copy_bytes) {
     const places& all = net.layout();
     int near = 0;
     for (std::size_t i = 0; i < members_.size(); ++i) {
@@ -116,7 +119,7 @@ class subset {
   /// Whether the device executes reads.
   static constexpr bool reads_by_device = requires { requires Net::reads_by_device; };
   [[nodiscard]] std::size_t zero_copy_bytes() const noexcept requires memory_transport<Net> {
-    return net_.zero_copy_bytes();
+    return std::max(zero_copy_bytes_, net_.zero_copy_bytes());
   }
   [[nodiscard]] bool copies_by_core() const noexcept requires core_copying_transport<Net> {
     return net_.copies_by_core();
@@ -186,6 +189,7 @@ class subset {
  private:
   Net& net_;
   std::vector<int> members_;
+  std::size_t zero_copy_bytes_;
   int rank_ = -1;
   peer_set peers_ = peer_set::all;  ///< what the other members are to this rank
   state_store states_;

@@ -21,6 +21,7 @@ struct entrant {
   int brackets = 0;        ///< algorithms with the same number, other than 0, give the same bits
   bool suits = true;       ///< false: it works here, but is not meant for such groups
   bool is_ordered = true;  ///< operands are combined in rank order
+  std::size_t from = 0;    ///< bytes of the shortest calls in whose trials it takes part
 };
 
 /// Where calls are made.

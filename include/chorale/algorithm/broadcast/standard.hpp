@@ -12,12 +12,13 @@
 #include <chorale/algorithm/broadcast/multi_object.hpp>
 #include <chorale/algorithm/broadcast/scatter_allgather.hpp>
 #include <chorale/algorithm/broadcast/two_level.hpp>
+#include <chorale/algorithm/through_blocks.hpp>
 
 namespace chorale::broadcast {
 
 /// The fastest of these, chosen by `automatic`.
-struct standard
-    : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch, last_arriver,
-                knomial<4>, multi_object<knomial<3>>, two_level<last_arriver, knomial<4>>> {};
+struct standard : automatic<binomial, flat, chain, scatter_allgather, binomial_store_and_forward, fetch,
+                            last_arriver, knomial<4>, multi_object<knomial<3>>,
+                            two_level<last_arriver, knomial<4>>, through_blocks<flat>> {};
 
 }  // namespace chorale::broadcast
