@@ -116,9 +116,8 @@ std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) c
       return i != in.algorithm && (brackets(i) == 0 || brackets(i) != brackets(in.algorithm));
     });
   }
-  std::erase_if(found, [&](int i) {
-    return i != in.algorithm && bytes < entrants_[static_cast<std::size_t>(i)].from;
-  });
+  std::erase_if(
+      found, [&](int i) { return i != in.algorithm && bytes < entrants_[static_cast<std::size_t>(i)].from; });
   found.resize(std::min(found.size(), trial::most_contenders));
   return found;
 }
