@@ -10,10 +10,10 @@ namespace chorale::simulation {
 
 core_turns::core_turns(event_queue& queue, fiber*& next, const shared_hosts& hosts)
     : queue_(&queue), next_(&next), about_(hosts) {
-  for (int first = 0; first < about_.ranks; first += about_.ranks_per_host) {
-    const int ranks = std::min(about_.ranks_per_host, about_.ranks - first);
+  if (about_.cores == 0) return;
+  for (int number = 0; number < about_.ranks.hosts(); ++number) {
     hosts_.push_back(
-        ranks <= about_.cores
+        about_.ranks.ranks_on(number) <= about_.cores
             ? nullptr
             : std::make_unique<host>(host{host_cores{about_.cores, about_.costs},
                                           std::vector<event_id>(static_cast<std::size_t>(about_.cores))}));
@@ -22,7 +22,7 @@ core_turns::core_turns(event_queue& queue, fiber*& next, const shared_hosts& hos
 
 void core_turns::adopt(fiber& born) {
   if (born.rank < 0) return;
-  const auto of = static_cast<std::size_t>(born.rank / about_.ranks_per_host);
+  const auto of = static_cast<std::size_t>(about_.ranks.host_of(born.rank));
   if (of >= hosts_.size() || hosts_[of] == nullptr) return;
   born.place.of = &hosts_[of]->cores;
   born.place.host = of;

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include <chorale/simulation/machine/host_layout.hpp>
 #include <chorale/simulation/time.hpp>
 
 #include "event_queue.hpp"
@@ -16,11 +17,10 @@ namespace chorale::simulation {
 
 struct fiber;
 
-/// Hosts whose ranks may outnumber their cores: rank `i` lives on host `i / ranks_per_host`.
+/// Hosts whose ranks may outnumber their cores.
 struct shared_hosts {
-  int ranks = 0;  ///< in the simulation; 0: each rank has a core to itself
-  int ranks_per_host = 1;
-  int cores = 1;  ///< of each host
+  host_layout ranks;
+  int cores = 0;  ///< of each host; 0: each rank has a core to itself
   core_costs costs;
 };
 

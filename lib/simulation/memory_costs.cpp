@@ -32,8 +32,11 @@ duration work_on(const written_memory& written, const void* one, const void* oth
 
 }  // namespace
 
-memory_costs::memory_costs(const machine& on, int hosts)
-    : on_(&on), written_(depends_on_touches()), near_(on.near, static_cast<std::size_t>(hosts)) {}
+memory_costs::memory_costs(const machine& on, const host_layout& ranks)
+    : on_(&on),
+      ranks_(ranks),
+      written_(depends_on_touches()),
+      near_(on.near, static_cast<std::size_t>(ranks.hosts())) {}
 
 bool memory_costs::depends_on_adapters() const noexcept {
   return !on_->host.copy_received.steps().empty() || !on_->host.combine_received.steps().empty() ||
@@ -72,7 +75,7 @@ duration memory_costs::copy(std::uint64_t bytes, std::uint64_t elsewhere) noexce
 
 duration memory_costs::work(duration alone, std::uint64_t bytes, std::uint64_t elsewhere) noexcept {
   const scheduler& all = *scheduler::running();
-  const auto host = static_cast<std::size_t>(std::max(all.current_rank(), 0) / on_->ranks_per_host);
+  const auto host = static_cast<std::size_t>(ranks_.host_of(std::max(all.current_rank(), 0)));
   return near_.time({alone, bytes, elsewhere}, host, all.now());
 }
 

@@ -18,7 +18,7 @@ namespace chorale::simulation {
 class memory_costs {
  public:
   /// `on` must outlive this object.
-  memory_costs(const machine& on, int hosts);
+  memory_costs(const machine& on, const host_layout& ranks);
   memory_costs(const memory_costs&) = delete;
   memory_costs& operator=(const memory_costs&) = delete;
 
@@ -43,6 +43,7 @@ class memory_costs {
   }
 
   const machine* on_;
+  host_layout ranks_;
   written_memory written_;
   written_memory passed_;
   near_work near_;

@@ -24,12 +24,12 @@ namespace {
 constexpr std::uint64_t of_near = 0x9e3779b97f4a7c15;
 
 /// The cost of a context switch between ranks that share a core, by the number of ranks on the fullest core.
-duration context_switch_of(int ranks, const machine& on) noexcept {
-  const bool crowded = (std::min(ranks, on.ranks_per_host) - 1) / on.host.cores >= 2;
+duration context_switch_of(const host_layout& ranks, const machine& on) noexcept {
+  const bool crowded = (ranks.largest() - 1) / on.host.cores >= 2;
   return crowded ? on.host.crowded_context_switch.value_or(on.host.context_switch) : on.host.context_switch;
 }
 
-scheduler_options options_for(int ranks, const machine& on, const run_options& options,
+scheduler_options options_for(const host_layout& ranks, const machine& on, const run_options& options,
                               memory_costs& memory) {
   scheduler_options made;
   made.seed = options.seed;
@@ -39,7 +39,6 @@ scheduler_options options_for(int ranks, const machine& on, const run_options& o
   made.shortest_gap = std::min(options.shortest_gap, options.longest_gap);
   made.notice = on.host.notice;
   made.hosts = {.ranks = ranks,
-                .ranks_per_host = on.ranks_per_host,
                 .cores = on.host.cores,
                 .costs = {.look = made.poll, .context_switch = context_switch_of(ranks, on)}};
   made.end = instant{options.longest};
@@ -115,34 +114,27 @@ scheduler& running(const char* call) {
 run_result run(int ranks, const machine& on, const std::function<void(group&)>& body,
                const run_options& options) {
   detail::require_same_layouts();
-  validate(on);
-  const long long room = static_cast<long long>(on.hosts) * on.ranks_per_host;
-  if (ranks < 1 || ranks > room)
-    throw error(errc::invalid_argument, "simulation::run: " + std::to_string(ranks) + " ranks on machine '" +
-                                            on.name + "', which has room for 1 to " + std::to_string(room));
+  const host_layout where = layout_of(ranks, on);
   if (scheduler::running() != nullptr)
     throw error(errc::misuse, "simulation::run: called by a rank of a simulation");
-  const int hosts = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
-  validate(options.wrong, ranks, hosts);
-  memory_costs memory{on, hosts};
-  scheduler time{options_for(ranks, on, options, memory)};
-  device::wire costs{on, hosts};
+  validate(options.wrong, ranks, where.hosts());
+  memory_costs memory{on, where};
+  scheduler time{options_for(where, on, options, memory)};
+  device::wire costs{on, where.hosts()};
   device::software_copies copies{on.adapter.posting, memory.written()};
   // Drawn independently of the ranks' random numbers.
   device::fabric net{time,
                      costs,
-                     hosts,
-                     on.ranks_per_host,
+                     where,
                      {.chance = device::disturbance{options.wrong, ~options.seed},
                       .written = memory.depends_on_adapters() ? &memory.written() : nullptr,
                       .copies = copies.any() ? &copies : nullptr}};
   // On all hosts if some have several ranks, so that all ranks look for it.
   std::optional<device::near_device> near;
-  if (on.near && std::min(ranks, on.ranks_per_host) > 1)
-    near.emplace(time, on, hosts, memory, device::disturbance{options.wrong, ~options.seed ^ of_near});
+  if (on.near && where.largest() > 1)
+    near.emplace(time, on, where, memory, device::disturbance{options.wrong, ~options.seed ^ of_near});
   world all{time,
-            {.ranks = ranks,
-             .ranks_per_host = on.ranks_per_host,
+            {.ranks = where,
              .cores = on.host.cores,
              .machine = on.name,
              .hidden_processes = options.wrong.hidden_processes},

@@ -91,12 +91,15 @@ int scheduler::current_rank() const noexcept {
 }
 
 int scheduler::core_of(int rank) const noexcept {
-  const int of_its_own = rank * std::max(options_.hosts.cores, 1);
-  if (rank < 0 || static_cast<std::size_t>(rank) >= of_rank_.size()) return of_its_own;
+  const int cores = std::max(options_.hosts.cores, 1);
+  if (rank < 0) return -cores;
+  const host_layout& all = options_.hosts.ranks;
+  const int first = all.host_of(rank) * all.largest();
+  const int of_its_own = (first + all.number_of(rank)) * cores;
+  if (static_cast<std::size_t>(rank) >= of_rank_.size()) return of_its_own;
   const auto& fibers = of_rank_[static_cast<std::size_t>(rank)];
   if (fibers.empty() || !fibers.front()->place.last) return of_its_own;
-  const int first = rank / options_.hosts.ranks_per_host * options_.hosts.ranks_per_host;
-  return first * std::max(options_.hosts.cores, 1) + static_cast<int>(*fibers.front()->place.last);
+  return first * cores + static_cast<int>(*fibers.front()->place.last);
 }
 
 std::uint16_t scheduler::current_thread() const noexcept {

@@ -37,24 +37,24 @@ class replaced_services {
 
 }  // namespace
 
-world::world(scheduler& time, placement_of_ranks where, std::uint64_t seed)
+world::world(scheduler& time, populated_hosts where, std::uint64_t seed)
     : time_(&time),
       where_(std::move(where)),
-      processes_(static_cast<std::size_t>(where_.ranks)),
-      meeting_(time, where_.ranks, where_.machine) {
+      processes_(static_cast<std::size_t>(where_.ranks.ranks())),
+      meeting_(time, where_.ranks.ranks(), where_.machine) {
   random_bits seeds{seed};
-  for (int rank = 0; rank < where_.ranks; ++rank) random_.push_back(seeds.split());
+  for (int rank = 0; rank < where_.ranks.ranks(); ++rank) random_.push_back(seeds.split());
 }
 
 void world::run(const std::function<void(group&)>& body) {
-  for (int rank = 0; rank < where_.ranks; ++rank) {
+  for (int rank = 0; rank < where_.ranks.ranks(); ++rank) {
     time_->spawn("rank " + std::to_string(rank), rank, [this, rank, &body] {
       const struct leaving {
         world* from;
         int who;
         ~leaving() { from->end(who); }
       } at_end{this, rank};
-      group mine{meeting_, rank, rank % where_.ranks_per_host};
+      group mine{meeting_, rank, where_.ranks.number_of(rank)};
       body(mine);
     });
   }
@@ -83,7 +83,7 @@ std::int64_t world::process() const noexcept {
 }
 
 simulated_process world::state_of(std::int64_t process) const noexcept {
-  if (process < 1 || process > where_.ranks) return simulated_process::gone;
+  if (process < 1 || process > where_.ranks.ranks()) return simulated_process::gone;
   const process_life& life = processes_[static_cast<std::size_t>(process - 1)];
   if (life.over) return simulated_process::gone;
   return time_->now() < life.stopped_until ? simulated_process::stopped : simulated_process::running;
@@ -103,7 +103,7 @@ const void* world::flow() const noexcept {
 }
 
 simulated_host world::host() const {
-  const int host = std::max(time_->current_rank(), 0) / where_.ranks_per_host;
+  const int host = where_.ranks.host_of(std::max(time_->current_rank(), 0));
   return {"host" + std::to_string(host), where_.cores};
 }
 

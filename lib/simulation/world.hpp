@@ -10,6 +10,7 @@
 
 #include <chorale/core/system_services.hpp>
 #include <chorale/simulation/group.hpp>
+#include <chorale/simulation/machine/host_layout.hpp>
 
 #include "meeting.hpp"
 #include "random_bits.hpp"
@@ -17,10 +18,9 @@
 
 namespace chorale::simulation {
 
-/// The hosts of the ranks: the first `ranks_per_host` ranks are on the first host, and so on.
-struct placement_of_ranks {
-  int ranks = 1;
-  int ranks_per_host = 1;
+/// The ranks of a simulation and their hosts.
+struct populated_hosts {
+  host_layout ranks;
   int cores = 1;  ///< of each host
   std::string machine = "a simulation";
   bool hidden_processes = false;  ///< ranks do not see each other's processes
@@ -29,7 +29,7 @@ struct placement_of_ranks {
 /// The ranks of a simulation, each a fiber with its own random numbers, its host and its helpers.
 class world final : public system_services {
  public:
-  world(scheduler& time, placement_of_ranks where, std::uint64_t seed);
+  world(scheduler& time, populated_hosts where, std::uint64_t seed);
 
   /// Runs `body` on all ranks, as described at `simulation::run`.
   void run(const std::function<void(group&)>& body);
@@ -54,7 +54,7 @@ class world final : public system_services {
   void end(int rank);
 
   scheduler* time_;
-  placement_of_ranks where_;
+  populated_hosts where_;
   std::vector<random_bits> random_;      ///< of each rank
   std::vector<process_life> processes_;  ///< of each rank
   meeting meeting_;

@@ -222,7 +222,7 @@ sim::scheduler_options shared_by_three() {
   sim::scheduler_options options;
   options.poll = costs.look;
   options.wake = 3us;
-  options.hosts = {.ranks = 3, .ranks_per_host = 3, .cores = 1, .costs = costs};
+  options.hosts = {.ranks = {3, 3}, .cores = 1, .costs = costs};
   return options;
 }
 

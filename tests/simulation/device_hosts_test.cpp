@@ -49,7 +49,7 @@ TEST_CASE("a simulated thread has only sim0, with an address for each host", "[d
 TEST_CASE("ranks of a host share its adapter", "[device]") {
   scheduler time;
   wire costs(small_machine(3), 3);
-  const fabric all(time, costs, 3, 2);
+  const fabric all(time, costs, {6, 2});
   std::vector<std::uint16_t> lids;
   for (int rank = 0; rank < 6; ++rank)
     time.spawn("rank", rank, [&] { lids.push_back(endpoint().port.address.lid); });

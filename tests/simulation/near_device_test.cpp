@@ -118,13 +118,13 @@ TEST_CASE("A core pays for its copy, and whoever reads first for fetching the by
   m.ranks_per_host = 2;
   m.host.copy = work_cost{{{0, 0ns, byte_cost::rate(2'000'000'000)}}};
   m.near = near_costs{20ns, 30ns, byte_cost::rate(1'000'000'000), 1U << 20, byte_cost::rate(1'000'000'000)};
-  memory_costs memory{m, 1};
+  memory_costs memory{m, {2, 2}};
   scheduler_options how;
   how.copied = memory.copies();
   scheduler time{how};
   wire costs(m, 1);
-  fabric adapters(time, costs, 1, 2);
-  device::near_device near{time, m, 1, memory, {}};
+  fabric adapters(time, costs, {2, 2});
+  device::near_device near{time, m, {2, 2}, memory, {}};
   time.spawn("rank 0", 0, [&] {
     soft0_pair both{time};
     endpoint& mine = both.mine;
@@ -164,11 +164,11 @@ TEST_CASE("A core pays for its copy, and whoever reads first for fetching the by
 TEST_CASE("soft0 leads to no other host", "[near]") {
   machine m = small_machine(2);
   m.near = support::test_near();
-  memory_costs memory{m, 2};
+  memory_costs memory{m, {2, 1}};
   scheduler time;
   wire costs(m, 2);
-  fabric adapters(time, costs, 2, 1);
-  device::near_device near{time, m, 2, memory, {}};
+  fabric adapters(time, costs, {2, 1});
+  device::near_device near{time, m, {2, 1}, memory, {}};
   time.spawn("rank 0", 0, [&] {
     soft0_pair both{time};
     endpoint& mine = both.mine;
@@ -274,11 +274,11 @@ TEST_CASE("A rank that hears no datagrams hears none of its host's soft0 either"
   m.near = support::test_near();
   faults wrong;
   wrong.deafnesses = {{.rank = 1, .when = instant{}, .time = 1ms}};
-  memory_costs memory{m, 1};
+  memory_costs memory{m, {2, 2}};
   scheduler time;
   wire costs(m, 1);
-  fabric adapters(time, costs, 1, 2);
-  device::near_device near{time, m, 1, memory, device::disturbance{wrong, 1}};
+  fabric adapters(time, costs, {2, 2});
+  device::near_device near{time, m, {2, 2}, memory, device::disturbance{wrong, 1}};
   CHECK(near.ranks().chance().is_deaf(1, instant{}));
   CHECK_FALSE(near.ranks().chance().is_deaf(0, instant{}));
   CHECK_FALSE(near.ranks().chance().is_deaf(1, instant{1ms}));

@@ -63,7 +63,7 @@ struct ranks {
 instant run_ranks(recorder& notes, const machine& m, std::vector<std::function<void(ranks&)>> bodies) {
   scheduler time({.record = &notes});
   wire costs(m, m.hosts);
-  fabric all(time, costs, m.hosts, 1);
+  fabric all(time, costs, {m.hosts, 1});
   instant start{};
   time.spawn("sets up", -1, [&] {
     ranks on(all, static_cast<int>(bodies.size()));

@@ -148,7 +148,7 @@ template <class Body>
 void on_machine(const machine& m, Body body) {
   scheduler time;
   wire costs(m, m.hosts);
-  fabric all(time, costs, m.hosts, 1);
+  fabric all(time, costs, {m.hosts, 1});
   time.spawn("test", 0, [&] { body(all); });
   time.run();
 }
@@ -164,7 +164,7 @@ template <class Body>
 void on_ranks(int ranks, Body body) {
   scheduler time;
   wire costs(small_machine(ranks), ranks);
-  const fabric all(time, costs, ranks, 1);
+  const fabric all(time, costs, {ranks, 1});
   for (int rank = 0; rank < ranks; ++rank)
     time.spawn("rank " + std::to_string(rank), rank, [&, rank] { body(rank); });
   time.run();

@@ -94,6 +94,7 @@ int main(int argc, char** argv) {
   try {
     auto on = chorale::simulation::read_machine(wanted.machine);
     if (wanted.ranks_per_host > 0) on.ranks_per_host = wanted.ranks_per_host;
+    if (wanted.is_cyclic) on.numbering = chorale::simulation::host_layout::order::cyclic;
     if (wanted.no_near) on.near.reset();
     if (wanted.agreement) {
       std::erase_if(all, [](const candidate& one) { return one.maps_memory; });

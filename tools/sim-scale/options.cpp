@@ -15,6 +15,8 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str();
   app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks on each host, instead of the machine's number")
       ->check(CLI::Range(1, 1 << 16));
+  auto* const cyclic =
+      app.add_flag("--cyclic", o.is_cyclic, "Consecutive ranks are on different hosts, in turn");
   app.add_flag("--no-near", o.no_near, "Ranks of a host also use its adapter");
   app.add_option("--algorithm", o.algorithm, "Only this algorithm")->type_name("NAME");
   app.add_option("--ranks", o.ranks, "Numbers of ranks, separated by commas")
@@ -47,7 +49,9 @@ void add_options(CLI::App& app, options& o) {
       ->capture_default_str();
   auto* const table =
       app.add_option("--table", o.table, "Also write the result as a table to choose by (CHORALE_TUNING)")
-          ->type_name("FILE");
+          ->type_name("FILE")
+          // Tables do not tell numberings apart.
+          ->excludes(cyclic);
   auto* const agreement = app.add_flag("--agreement", o.agreement,
                                        "Compare with the full stack, and fail where they differ by more than")
                               ->excludes(table);

@@ -15,6 +15,7 @@ struct options {
   std::string command;  ///< the command line
   std::string machine = "hdr-64core";
   int ranks_per_host = 0;               ///< 0: as the machine specifies
+  bool is_cyclic = false;               ///< consecutive ranks are on different hosts
   bool no_near = false;                 ///< ranks of a host use its adapter
   std::vector<std::string> operations;  ///< all, if empty
   std::string algorithm;                ///< all, if empty

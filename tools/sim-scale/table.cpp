@@ -177,8 +177,9 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
   for (const auto& [ranks, some] : rows) {
     chorale::model::situation where{.ranks = ranks, .crowded = on.ranks_per_host > on.host.cores};
     if (on.near) {
-      where.places = (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
-      where.largest = std::min(ranks, on.ranks_per_host);
+      const auto hosts = layout_of(ranks, on);
+      where.places = hosts.hosts();
+      where.largest = hosts.largest();
     }
     bench::write_tuning(wanted.table, some, where);
   }

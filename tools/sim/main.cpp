@@ -31,6 +31,7 @@ struct options : bench::program_options {
   std::string machine;
   int ranks = 0;
   int ranks_per_host = 0;  ///< 0: as the machine specifies
+  bool is_cyclic = false;  ///< consecutive ranks are on different hosts
   std::uint64_t seed = 1;
   bool links = false;
   seeing::wishes wishes;
@@ -45,10 +46,12 @@ void add_options(CLI::App& app, options& o) {
   app.add_option("--machine", o.machine,
                  "One that comes with the library, such as hdr-64core, or a file (docs/machines.md)")
       ->type_name("NAME|FILE");
-  app.add_option("--ranks", o.ranks, "Number of ranks, assigned to the machine's hosts in order")
+  app.add_option("--ranks", o.ranks,
+                 "Number of ranks, on as few of the machine's hosts as have room for them")
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks on each host, instead of the machine's number")
       ->check(CLI::Range(1, 1 << 16));
+  app.add_flag("--cyclic", o.is_cyclic, "Consecutive ranks are on different hosts, in turn");
   app.add_option("--seed", o.seed, "Seed of all random numbers")->capture_default_str();
   app.add_flag("--links", o.links, "Also show what went over each link in the whole run");
   seeing::add_options(app, o.wishes);
@@ -61,6 +64,7 @@ std::string read_machine(const options& o, sim::machine& into) {
   try {
     into = sim::read_machine(o.machine);
     if (o.ranks_per_host > 0) into.ranks_per_host = o.ranks_per_host;
+    if (o.is_cyclic) into.numbering = sim::host_layout::order::cyclic;
     validate(into);
   } catch (const std::exception& e) {
     return e.what();
@@ -80,32 +84,34 @@ std::string read_machine(const options& o, sim::machine& into) {
 /// What a communicator over rc would say.
 bench::place::known known_beforehand(const options& o, const sim::machine& on, bool crowded) {
   bench::place::known is{.device = "sim0 (the adapter of its host)", .crowded = crowded};
-  const int largest = std::min(o.ranks, on.ranks_per_host);
+  const sim::host_layout where = layout_of(o.ranks, on);
+  const int largest = where.largest();
   if (!on.near || largest == 1 || chorale::config::from_environment().near == chorale::near_policy::off)
     return is;
   if (o.ranks == largest) {
     is.device = "soft0 (all ranks are on one host)";
   } else {
-    is.places = (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host;
+    is.places = where.hosts();
     is.largest = largest;
   }
   return is;
 }
 
 int run(const options& o, const sim::machine& on) {
-  bench::place here{"chorale-sim",
-                    {{"chorale", CHORALE_TOOLS_VERSION},
-                     {"time", "virtual: hosts, adapters and network are simulated"},
-                     {"machine", on.name},
-                     {"hosts", fmt::format("{} of {}, with {} {} each",
-                                           (o.ranks + on.ranks_per_host - 1) / on.ranks_per_host, on.hosts,
-                                           on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks")},
-                     {"seed", fmt::format("{}", o.seed)}},
-                    {},
-                    {},
-                    true};
+  bench::place here{
+      "chorale-sim",
+      {{"chorale", CHORALE_TOOLS_VERSION},
+       {"time", "virtual: hosts, adapters and network are simulated"},
+       {"machine", on.name},
+       {"hosts", fmt::format("{} of {}, with {} {} each{}", layout_of(o.ranks, on).hosts(), on.hosts,
+                             on.ranks_per_host, on.ranks_per_host == 1 ? "rank" : "ranks",
+                             o.is_cyclic ? ", in turn" : "")},
+       {"seed", fmt::format("{}", o.seed)}},
+      {},
+      {},
+      true};
   check_files(o.outputs);
-  const bool crowded = std::min(o.ranks, on.ranks_per_host) > on.host.cores;
+  const bool crowded = layout_of(o.ranks, on).largest() > on.host.cores;
   if (o.ranks > most_with_a_communicator_more) here.is = known_beforehand(o, on, crowded);
   if (crowded)
     here.about.emplace_back("cores", fmt::format("{} of a host, which its ranks share", on.host.cores));

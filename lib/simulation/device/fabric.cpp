@@ -30,21 +30,16 @@ std::span<const verbs::driver* const> simulated_drivers() noexcept {
 
 }  // namespace
 
-fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host)
-    : fabric(time, costs, hosts, ranks_per_host, details{}) {}
+fabric::fabric(scheduler& time, wire& costs, const host_layout& ranks)
+    : fabric(time, costs, ranks, details{}) {}
 
-fabric::fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, details how)
-    : time_(&time),
-      costs_(&costs),
-      ranks_per_host_(ranks_per_host),
-      how_(std::move(how)),
-      drivers_(simulated_drivers()) {
+fabric::fabric(scheduler& time, wire& costs, const host_layout& ranks, details how)
+    : time_(&time), costs_(&costs), ranks_(ranks), how_(std::move(how)), drivers_(simulated_drivers()) {
   constexpr int most = static_cast<int>(verbs::first_multicast_lid - first_lid);
-  if (hosts < 1 || hosts > most || ranks_per_host < 1)
-    throw error(errc::invalid_argument, "a simulation of " + std::to_string(hosts) + " hosts with " +
-                                            std::to_string(ranks_per_host) +
-                                            " ranks each: hosts are from 1 to " + std::to_string(most) +
-                                            ", ranks of a host at least 1");
+  const int hosts = ranks_.hosts();
+  if (hosts > most)
+    throw error(errc::invalid_argument, "a simulation of " + std::to_string(hosts) + " hosts, and at most " +
+                                            std::to_string(most) + " adapters have addresses");
   if (of_scope(how_.reaches) != nullptr)
     throw error(errc::misuse, "a simulation was begun in a simulation; a thread has one at a time");
   if (const std::string wrong = verbs::read_profiles(costs.costs().profile, profiles_); !wrong.empty())
@@ -95,7 +90,7 @@ void fabric::touch(int rank) {
 }
 
 hca& fabric::here() noexcept {
-  const int host = std::max(time_->current_rank(), 0) / ranks_per_host_;
+  const int host = host_of(time_->current_rank());
   return at(std::min(host, static_cast<int>(hcas_.size()) - 1));
 }
 
@@ -135,7 +130,7 @@ void fabric::happen(int rank, ibv_event_type what) {
     if (what == IBV_EVENT_PORT_ACTIVE && !c->nic->failed) c->port_down = false;
     raise(*c, event);
   }
-  if (what == IBV_EVENT_DEVICE_FATAL) fail(std::max(rank, 0) / ranks_per_host_);
+  if (what == IBV_EVENT_DEVICE_FATAL) fail(host_of(rank));
 }
 
 void fabric::keep(std::unique_ptr<context> left) {
@@ -143,7 +138,7 @@ void fabric::keep(std::unique_ptr<context> left) {
 }
 
 void fabric::abandon(int rank) noexcept {
-  reset_all(at(rank / ranks_per_host_), rank);
+  reset_all(at(host_of(rank)), rank);
 }
 
 void fabric::fail(int host) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/simulation/machine/host_layout.hpp>
 #include <chorale/verbs/device.hpp>
 
 #include "../../verbs/device_profile.hpp"
@@ -24,7 +25,7 @@ namespace chorale::simulation::device {
 
 /// The adapters of a simulation, one for each host, and what they share. While it lives, the thread that made
 /// it has one device of its scope, the adapter of the running fiber's host, and none but those of fabrics.
-/// Rank r is on host r / ranks_per_host; a fiber without a rank is on host 0.
+/// A fiber without a rank is on host 0.
 class fabric {
  public:
   /// What an adapter reaches: the ranks of all hosts (`sim0`), or those of its own (`soft0`).
@@ -40,11 +41,10 @@ class fabric {
     written_memory* written = nullptr;  ///< records what adapters write, unless null
     core_copies* copies = nullptr;      ///< where processors copy payloads; null: adapters fetch them
   };
-  /// All arguments must outlive the fabric. `hosts` and `ranks_per_host` are at least 1. @throws error
-  /// errc::invalid_argument if there are more hosts than LIDs or the profile cannot be used, errc::misuse if
+  /// `time` and `costs` must outlive the fabric. @throws error errc::invalid_argument if there are more hosts than LIDs or the profile cannot be used, errc::misuse if
   /// the thread has a fabric of that scope.
-  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host, details how);
-  fabric(scheduler& time, wire& costs, int hosts, int ranks_per_host);
+  fabric(scheduler& time, wire& costs, const host_layout& ranks, details how);
+  fabric(scheduler& time, wire& costs, const host_layout& ranks);
   fabric(const fabric&) = delete;
   fabric& operator=(const fabric&) = delete;
   ~fabric();
@@ -74,6 +74,8 @@ class fabric {
   /// As `scheduler::touch`, for a change by an adapter. What a neighbour's core has written needs no further
   /// notice: the wire of soft0 has spent the time until a polling core sees it (`near_costs::line`).
   void touch(int rank);
+  /// The number of the host that the rank is on.
+  [[nodiscard]] int host_of(int rank) const noexcept { return ranks_.host_of(std::max(rank, 0)); }
   /// The adapter of the host on which the running fiber is.
   [[nodiscard]] hca& here() noexcept;
   [[nodiscard]] hca& at(int host) noexcept { return *hcas_[static_cast<std::size_t>(host)]; }
@@ -98,7 +100,7 @@ class fabric {
  private:
   scheduler* time_;
   wire* costs_;
-  int ranks_per_host_;
+  host_layout ranks_;
   std::vector<std::unique_ptr<hca>> hcas_;
   group_table groups_;
   details how_;

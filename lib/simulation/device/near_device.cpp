@@ -25,11 +25,10 @@ machine without_adapters(const machine& on, int hosts) {
 
 }  // namespace
 
-near_device::near_device(scheduler& time, const machine& on, int hosts, memory_costs& memory,
+near_device::near_device(scheduler& time, const machine& on, const host_layout& ranks, memory_costs& memory,
                          const disturbance& chance)
-    : costs_(without_adapters(on, hosts), hosts),
+    : costs_(without_adapters(on, ranks.hosts()), ranks.hosts()),
       copies_(memory),
-      fabric_(time, costs_, hosts, on.ranks_per_host,
-              {.reaches = fabric::scope::host, .chance = chance, .copies = &copies_}) {}
+      fabric_(time, costs_, ranks, {.reaches = fabric::scope::host, .chance = chance, .copies = &copies_}) {}
 
 }  // namespace chorale::simulation::device

@@ -14,7 +14,8 @@ namespace chorale::simulation::device {
 class near_device {
  public:
   /// The arguments must outlive it; `on` has `near`. Requires the fabric of the adapters.
-  near_device(scheduler& time, const machine& on, int hosts, memory_costs& memory, const disturbance& chance);
+  near_device(scheduler& time, const machine& on, const host_layout& ranks, memory_costs& memory,
+              const disturbance& chance);
 
   [[nodiscard]] fabric& ranks() noexcept { return fabric_; }
 

@@ -6,12 +6,12 @@
 
 namespace chorale::simulation::ghosts {
 
-passages::passages(const machine& on, int hosts, agenda& queue, events then)
+passages::passages(const machine& on, const host_layout& ranks, agenda& queue, events then)
     : costs_(on.adapter),
       near_(on.near.value_or(near_costs{})),
-      ranks_per_host_(on.ranks_per_host),
+      hosts_(ranks),
       network_(on.network, static_cast<std::uint32_t>(on.hosts)),
-      adapters_(static_cast<std::size_t>(hosts), adapter{on.adapter, on.network.packets.payload}),
+      adapters_(static_cast<std::size_t>(hosts_.hosts()), adapter{on.adapter, on.network.packets.payload}),
       queue_(queue),
       then_(std::move(then)) {}
 

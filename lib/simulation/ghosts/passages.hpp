@@ -27,7 +27,7 @@ class passages {
   };
 
   /// `queue` must outlive this object.
-  passages(const machine& on, int hosts, agenda& queue, events then);
+  passages(const machine& on, const host_layout& ranks, agenda& queue, events then);
   passages(const passages&) = delete;
   passages& operator=(const passages&) = delete;
 
@@ -64,14 +64,14 @@ class passages {
   [[nodiscard]] host_number from_host(const flight& one) const noexcept { return host_of(one.from()); }
   [[nodiscard]] host_number to_host(const flight& one) const noexcept { return host_of(one.to()); }
   [[nodiscard]] host_number host_of(int rank) const noexcept {
-    return static_cast<host_number>(rank / ranks_per_host_);
+    return static_cast<host_number>(hosts_.host_of(rank));
   }
   [[nodiscard]] adapter& adapter_of(host_number host);
   [[nodiscard]] arrival carry(host_number from, host_number to, std::uint64_t bytes, const departure& leaves);
 
   adapter_costs costs_;
   near_costs near_;
-  int ranks_per_host_;
+  host_layout hosts_;
   simulation::network network_;
   std::vector<adapter> adapters_;
   agenda& queue_;

@@ -15,35 +15,22 @@
 namespace chorale::simulation::ghosts {
 namespace {
 
-const machine& with_room(const machine& on, int ranks) {
-  validate(on);
-  const auto room = std::int64_t{on.hosts} * on.ranks_per_host;
-  if (ranks < 1 || ranks > room)
-    throw error(
-        errc::invalid_argument,
-        fmt::format("ghosts: {} ranks on machine '{}', which has room for 1 to {}", ranks, on.name, room));
-  return on;
-}
-
-places by_host(const machine& on, int ranks) {
-  std::vector<int> of(static_cast<std::size_t>(ranks));
-  for (int rank = 0; rank < ranks; ++rank) of[static_cast<std::size_t>(rank)] = rank / on.ranks_per_host;
+places by_host(const host_layout& all) {
+  std::vector<int> of(static_cast<std::size_t>(all.ranks()));
+  for (int rank = 0; rank < all.ranks(); ++rank) of[static_cast<std::size_t>(rank)] = all.host_of(rank);
   return places{std::move(of)};
-}
-
-int hosts_for(const machine& on, int ranks) {
-  return (ranks + on.ranks_per_host - 1) / on.ranks_per_host;
 }
 
 }  // namespace
 
 world::world(const machine& on, int ranks, const config& settings)
-    : machine_(with_room(on, ranks)),
+    : machine_(on),
+      hosts_(layout_of(ranks, on)),
       config_(settings),
-      layout_(by_host(on, ranks)),
-      passages_(on, hosts_for(on, ranks), queue_,
+      layout_(by_host(hosts_)),
+      passages_(on, hosts_, queue_,
                 {[this](flight& one) { place(one); }, [this](flight& one) { complete(one); }}),
-      queue_pairs_(static_cast<std::size_t>(hosts_for(on, ranks))),
+      queue_pairs_(static_cast<std::size_t>(hosts_.hosts())),
       near_(on.near, queue_pairs_.size()),
       ranks_(static_cast<std::size_t>(ranks)),
       blocks_(settings.mailbox_blocks(has_neighbours(), ranks)),

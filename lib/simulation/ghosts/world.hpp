@@ -51,6 +51,8 @@ class world final : private time_source {
   [[nodiscard]] int size() const noexcept { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] const machine& on() const noexcept { return machine_; }
   [[nodiscard]] const config& settings() const noexcept { return config_; }
+  /// The ranks and their hosts.
+  [[nodiscard]] const host_layout& hosts() const noexcept { return hosts_; }
   /// A place for each host.
   [[nodiscard]] const places& layout() const noexcept { return layout_; }
   /// Whether some ranks reach others without their adapter.
@@ -153,7 +155,7 @@ class world final : private time_source {
 
   [[nodiscard]] rank_state& at(int rank) noexcept { return ranks_[static_cast<std::size_t>(rank)]; }
   [[nodiscard]] host_number host_of(int rank) const noexcept {
-    return static_cast<host_number>(rank / machine_.ranks_per_host);
+    return static_cast<host_number>(hosts_.host_of(rank));
   }
   [[nodiscard]] connection& connected(int a, int b);
   [[nodiscard]] int number_of(const rank_state& one) const noexcept {
@@ -179,6 +181,7 @@ class world final : private time_source {
   void look_at_ends();
 
   machine machine_;
+  host_layout hosts_;
   config config_;
   places layout_;
   agenda queue_;

@@ -105,4 +105,14 @@ void validate(const machine& of) {
     if (negative(*work)) refuse(of, "work that takes less than no time");
 }
 
+host_layout layout_of(int ranks, const machine& on) {
+  validate(on);
+  const auto room = std::int64_t{on.hosts} * on.ranks_per_host;
+  if (ranks < 1 || ranks > room)
+    throw error(errc::invalid_argument,
+                fmt::format("a simulation of {} ranks on machine '{}', which has room for 1 to {}", ranks,
+                            printable(on.name, 64), room));
+  return {ranks, on.ranks_per_host, on.numbering};
+}
+
 }  // namespace chorale::simulation

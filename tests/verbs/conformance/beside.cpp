@@ -64,7 +64,7 @@ void run_on_device(const std::function<void()>& body) {
   // The test framework needs a large stack.
   simulation::scheduler time({.stack_bytes = std::size_t{8} << 20});
   simulation::device::wire costs(one_host(), 1);
-  const simulation::device::fabric all(time, costs, 1, 1);
+  const simulation::device::fabric all(time, costs, {1, 1});
   time.spawn("the tests", 0, body);
   time.run();
 }

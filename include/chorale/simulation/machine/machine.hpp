@@ -9,6 +9,7 @@
 
 #include <chorale/simulation/machine/adapter_costs.hpp>
 #include <chorale/simulation/machine/host_costs.hpp>
+#include <chorale/simulation/machine/host_layout.hpp>
 #include <chorale/simulation/machine/network_costs.hpp>
 
 namespace chorale::simulation {
@@ -21,15 +22,16 @@ struct provenance {
 };
 
 /// A machine, from a file (docs/machines.md describes it) or constructed by a program. Costs are zero by
-/// default. Hosts are filled in order: the first `ranks_per_host` ranks are on the first.
+/// default.
 struct machine {
-  std::string name;         ///< such as "hdr-64core"
-  std::string description;  ///< in words
-  int hosts = 0;            ///< all alike
-  int ranks_per_host = 1;   ///< at most
-  host_costs host;          ///< of each host
-  adapter_costs adapter;    ///< of each host's adapter
-  network_costs network;    ///< between adapters
+  std::string name;                                            ///< such as "hdr-64core"
+  std::string description;                                     ///< in words
+  int hosts = 0;                                               ///< all alike
+  int ranks_per_host = 1;                                      ///< at most
+  host_layout::order numbering = host_layout::order::by_host;  ///< of the ranks
+  host_costs host;                                             ///< of each host
+  adapter_costs adapter;                                       ///< of each host's adapter
+  network_costs network;                                       ///< between adapters
   /// Between the ranks of a host, by a simulated `soft0`; none: they use its adapter.
   std::optional<near_costs> near{};
   std::vector<provenance> sources;  ///< of each number in the file, in its order
@@ -50,5 +52,9 @@ struct machine {
 /// Throws `error` (`errc::invalid_argument`) if the machine cannot be simulated: no hosts, more hosts than
 /// its topology has room for, packets or bursts of no bytes, negative times.
 void validate(const machine& of);
+
+/// Where ranks are on that machine. Throws `error` (`errc::invalid_argument`) if it cannot be simulated, or
+/// has no room for `ranks`.
+[[nodiscard]] host_layout layout_of(int ranks, const machine& on);
 
 }  // namespace chorale::simulation
