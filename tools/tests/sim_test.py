@@ -84,6 +84,21 @@ class Sim(running.InFolder):
         self.assertIn("8 of 1024", apart["about"]["hosts"])
         self.assertNotEqual(shared["rows"], apart["rows"])
 
+    def test_numbering_of_ranks(self):
+        given = ("allgather", "--machine", "hdr-64core", "--ranks", 6, "--ranks-per-host", 3, "--algorithm", "ring", "--sizes",
+                 "64K", "--check")
+        by_host, _ = self.measure(*given)
+        cyclic, _ = self.measure(*given, "--cyclic")
+        self.assertEqual(by_host["about"]["hosts"], "2 of 1024, with 3 ranks each")
+        self.assertEqual(cyclic["about"]["hosts"], "2 of 1024, with 3 ranks each, in turn")
+        times = []
+        for told in (by_host, cyclic):
+            ring = [row for row in told["rows"] if row["algorithm"] == "ring"]
+            self.assertEqual([row["wrong_ranks"] for row in ring], [0])
+            times.append(ring[0]["median"])
+        # In each of the five steps a host's adapter sends three blocks instead of one.
+        self.assertGreater(times[1], 1.2 * times[0])
+
     def test_ranks_that_share_cores_take_longer_and_it_says_so(self):
         given = ("barrier", "--machine", "infinihost-pcix-8", "--algorithm", "dissemination", "--check")
         shared, _ = self.measure(*given, "--ranks", 4, "--ranks-per-host", 4)
