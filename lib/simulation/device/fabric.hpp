@@ -41,8 +41,8 @@ class fabric {
     written_memory* written = nullptr;  ///< records what adapters write, unless null
     core_copies* copies = nullptr;      ///< where processors copy payloads; null: adapters fetch them
   };
-  /// `time` and `costs` must outlive the fabric. @throws error errc::invalid_argument if there are more hosts than LIDs or the profile cannot be used, errc::misuse if
-  /// the thread has a fabric of that scope.
+  /// `time` and `costs` must outlive the fabric. @throws error errc::invalid_argument if there are more hosts
+  /// than LIDs or the profile cannot be used, errc::misuse if the thread has a fabric of that scope.
   fabric(scheduler& time, wire& costs, const host_layout& ranks, details how);
   fabric(scheduler& time, wire& costs, const host_layout& ranks);
   fabric(const fabric&) = delete;
