@@ -21,7 +21,10 @@ struct allocation {
   std::uint64_t inode;
   bool is_mapped_by_peer;
   bool is_adopted;
+  bool is_prefaulted;
 };
+/// Of this process.
+constinit prefaulted_memory prefaulted_here;
 std::mutex allocations_mutex;
 /// Keyed by address.
 std::map<std::uint64_t, allocation>& allocations() noexcept {
@@ -204,7 +207,7 @@ int dereg_mr(ibv_mr* base) noexcept {
 bool adopt_memory(void* address, std::size_t bytes, int fd, std::uint64_t inode) noexcept {
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations()[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false, true};
+    allocations()[reinterpret_cast<std::uint64_t>(address)] = {bytes, fd, inode, false, true, false};
     return true;
   } catch (...) {
     return false;
@@ -231,12 +234,20 @@ void part_from_parents_memory() noexcept {
   }
 }
 
-void prefault(void* address, std::uint64_t bytes) noexcept {
+bool prefaulted_memory::add(void* address, std::uint64_t bytes) noexcept {
 #ifdef MADV_POPULATE_WRITE
-  madvise(address, bytes, MADV_POPULATE_WRITE);
+  constexpr std::uint64_t most = 8U << 20;
+  constexpr std::uint64_t most_at_a_time = 32U << 20;
+  if (bytes > most) return false;
+  if (bytes_.fetch_add(bytes, std::memory_order_relaxed) + bytes <= most_at_a_time) {
+    madvise(address, bytes, MADV_POPULATE_WRITE);
+    return true;
+  }
+  remove(bytes);
 #else
   (void)address, (void)bytes;
 #endif
+  return false;
 }
 
 void* allocate(ibv_context*, std::size_t bytes) noexcept {
@@ -251,11 +262,13 @@ void* allocate(ibv_context*, std::size_t bytes) noexcept {
   void* mapped = mmap(nullptr, rounded, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0);
   if (mapped == MAP_FAILED) return nullptr;
   if (rounded >= 2U << 20) madvise(mapped, rounded, MADV_HUGEPAGE);
-  if (rounded <= most_prefaulted) prefault(mapped, rounded);
+  const bool is_prefaulted = prefaulted_here.add(mapped, rounded);
   try {
     const std::lock_guard lock(allocations_mutex);
-    allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode, false, false};
+    allocations()[reinterpret_cast<std::uint64_t>(mapped)] = {rounded, fd.get(), inode,
+                                                              false,   false,    is_prefaulted};
   } catch (...) {
+    if (is_prefaulted) prefaulted_here.remove(rounded);
     munmap(mapped, rounded);
     errno = ENOMEM;
     return nullptr;
@@ -273,6 +286,7 @@ int release(ibv_context* c, void* address, std::size_t) noexcept {
     memory = it->second;
     allocations().erase(it);
   }
+  if (memory.is_prefaulted) prefaulted_here.remove(memory.bytes);
   // Peers may keep an unused mapping for a long time: free the pages now, unless a peer has mapped them for
   // its own use. In a forked child they belong to the parent.
   if (!process_of(c).abandoned() && !memory.is_mapped_by_peer) madvise(address, memory.bytes, MADV_REMOVE);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstdint>
 
 #include "copy.hpp"
@@ -71,12 +72,18 @@ void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept;
 /// on. Until the child writes to a page, it sees what the parent writes there.
 void part_from_parents_memory() noexcept;
 
-/// Memory of at most this size in bytes is faulted in when it is allocated, and when a peer maps it: the
-/// mailbox of a communicator consists of hundreds of blocks that are used in turn, each of which would cost a
-/// page fault or two at its first use, several times as much as a short message.
-constexpr std::uint64_t most_prefaulted = 8U << 20;
-/// Faults the pages in, if the kernel can.
-void prefault(void* address, std::uint64_t bytes) noexcept;
+/// Memory that is faulted in before it is used, up to a bound. The mailbox of a communicator consists of
+/// hundreds of blocks that are used in turn, each of which would otherwise cost a page fault or two at its
+/// first use, several times as much as a short message. Thread-safe.
+class prefaulted_memory {
+ public:
+  /// Faults the pages in, unless they are too many. @returns whether they count until `remove`.
+  bool add(void* address, std::uint64_t bytes) noexcept;
+  void remove(std::uint64_t bytes) noexcept { bytes_.fetch_sub(bytes, std::memory_order_relaxed); }
+
+ private:
+  std::atomic<std::uint64_t> bytes_{0};
+};
 
 void* allocate(ibv_context* c, std::size_t bytes) noexcept;
 int release(ibv_context* c, void* address, std::size_t bytes) noexcept;

@@ -32,15 +32,8 @@ int obstacle(int errnum) noexcept {
   return is_shortage(errnum) || errnum == EACCES || errnum == EPERM ? errnum : 0;
 }
 
-/// Faults the pages of a peer's memory in, if that is cheap. With hundreds of peers it is not: most of their
-/// memory is never accessed from here.
-void prefault_of_peer(void* mapped, std::uint64_t bytes) noexcept {
-  constexpr std::uint64_t enough = 32U << 20;
-  static std::atomic<std::uint64_t> taken{0};
-  if (mapped != nullptr && bytes <= most_prefaulted &&
-      taken.fetch_add(bytes, std::memory_order_relaxed) < enough)
-    prefault(mapped, bytes);
-}
+/// Memory of peers. Most of the memory of hundreds of peers is never accessed from here.
+constinit prefaulted_memory prefaulted_of_peers;
 
 }  // namespace
 
@@ -93,7 +86,10 @@ peer* connect_peer(const member& entry, std::uint32_t slot, int& why) noexcept {
 peer::~peer() {
   if (self) return;
   if (base != nullptr) munmap(base, segment_bytes);
-  for (const mapping& m : mappings_) munmap(m.address, m.bytes);
+  for (const mapping& m : mappings_) {
+    munmap(m.address, m.bytes);
+    if (m.is_prefaulted) prefaulted_of_peers.remove(m.bytes);
+  }
 }
 
 unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes) noexcept {
@@ -112,8 +108,8 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
     if (stale == nullptr) {
       mappings_.reserve(mappings_.size() + 1);
       auto* mapped = static_cast<unsigned char*>(map_shared(opened.get(), bytes, nullptr));
-      prefault_of_peer(mapped, bytes);
-      if (mapped != nullptr) mappings_.push_back({fd, inode, bytes, mapped});
+      if (mapped != nullptr)
+        mappings_.push_back({fd, inode, bytes, mapped, prefaulted_of_peers.add(mapped, bytes)});
       return mapped;
     }
     // No region of the stale allocation is valid any more, so no copy of this process is using it.
@@ -122,8 +118,8 @@ unsigned char* peer::map_memory(int fd, std::uint64_t inode, std::uint64_t bytes
         static_cast<unsigned char*>(map_shared(opened.get(), bytes, fits ? stale->address : nullptr));
     if (mapped == nullptr) return nullptr;
     if (!fits) munmap(stale->address, stale->bytes);
-    prefault_of_peer(mapped, bytes);
-    *stale = {fd, inode, bytes, mapped};
+    if (stale->is_prefaulted) prefaulted_of_peers.remove(stale->bytes);
+    *stale = {fd, inode, bytes, mapped, prefaulted_of_peers.add(mapped, bytes)};
     return mapped;
   } catch (...) {
     return nullptr;

@@ -66,6 +66,7 @@ struct peer {
     std::uint64_t inode;
     std::uint64_t bytes;
     unsigned char* address;
+    bool is_prefaulted;
   };
   struct pipe_end {
     int fd;
