@@ -44,17 +44,21 @@ void choice::make(const config& settings, const call_context& context, std::vect
   for (std::size_t i = 0; i < entrants_.size(); ++i)
     // If none suits, all take part: each gives correct results.
     if (!some_suit || entrants_[i].suits) suitable_.push_back(static_cast<int>(i));
-  const auto names = names_of(entrants_, suitable_);
+  // Tables do not know from which size on an algorithm differs from others: only trials choose such a one.
+  std::vector<int> of_any_size;
+  std::ranges::copy_if(suitable_, std::back_inserter(of_any_size),
+                       [&](int i) { return entrants_[static_cast<std::size_t>(i)].from == 0; });
+  if (of_any_size.empty()) of_any_size = suitable_;
   const trial_policy policy = settings.trials;
   const int ranks = context_.here.ranks;
   const bool tries = ranks > 1 && suitable_.size() > 1 && policy != trial_policy::off &&
                      (policy == trial_policy::all || settings.tuning.empty());
-  const auto by_table = table_->rules(context_.here, names);
-  const std::vector<int> in_order = ordered();
+  const auto by_table = table_->rules(context_.here, names_of(entrants_, of_any_size));
+  const std::vector<int> in_order = ordered(of_any_size);
   // With two operands there is only one bracketing.
-  is_free_ = policy == trial_policy::all || (ranks == 2 && in_order == suitable_);
+  is_free_ = policy == trial_policy::all || (ranks == 2 && in_order == of_any_size);
   const auto by_table_in_order =
-      in_order == suitable_ ? by_table : table_->rules(context_.here, names_of(entrants_, in_order));
+      in_order == of_any_size ? by_table : table_->rules(context_.here, names_of(entrants_, in_order));
   auto any = by_table.begin();
   auto alike = by_table_in_order.begin();
   const auto begin_with = [&](range_choice& one, const model::rule& by, const std::vector<int>& numbers) {
@@ -69,7 +73,7 @@ void choice::make(const config& settings, const call_context& context, std::vect
     for (const std::size_t up_to : has_sizes ? trial_limits(from, end) : std::vector{end}) {
       rule& r = rules_.emplace_back();
       r.up_to = up_to;
-      begin_with(r.any, *any, suitable_);
+      begin_with(r.any, *any, of_any_size);
       begin_with(r.alike, *alike, in_order);
     }
     from = end + 1;
@@ -82,11 +86,11 @@ void choice::make(const config& settings, const call_context& context, std::vect
     if (i == 0 || !says_the_same(rules_[i - 1].any, rules_[i].any)) say(rules_[i].any);
 }
 
-std::vector<int> choice::ordered() const {
+std::vector<int> choice::ordered(const std::vector<int>& of) const {
   std::vector<int> found;
-  std::ranges::copy_if(suitable_, std::back_inserter(found),
+  std::ranges::copy_if(of, std::back_inserter(found),
                        [&](int i) { return entrants_[static_cast<std::size_t>(i)].is_ordered; });
-  return found.empty() ? suitable_ : found;
+  return found.empty() ? of : found;
 }
 
 std::size_t choice::rule_of(const range_choice& in) const noexcept {
@@ -95,7 +99,8 @@ std::size_t choice::rule_of(const range_choice& in) const noexcept {
   return at;
 }
 
-/// The table's choice first, then the winners for neighbouring sizes, then the others in the table's order.
+/// The table's choice first, then the winners for neighbouring sizes, then those for long calls only, then the
+/// others in the table's order.
 std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) const {
   const std::size_t at = rule_of(in);
   const auto counterpart = [&](const rule& r) -> const range_choice& {
@@ -107,6 +112,8 @@ std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) c
   };
   if (at > 0) add_winner(rules_[at - 1]);
   if (at + 1 < rules_.size()) add_winner(rules_[at + 1]);
+  for (const int i : suitable_)
+    if (entrants_[static_cast<std::size_t>(i)].from != 0) add_once(found, i);
   const auto names = names_of(entrants_, suitable_);
   for (const int i : table_->contenders(context_.here, names, bytes, most_times_the_best, names.size()))
     add_once(found, suitable_[static_cast<std::size_t>(i)]);
@@ -116,8 +123,9 @@ std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) c
       return i != in.algorithm && (brackets(i) == 0 || brackets(i) != brackets(in.algorithm));
     });
   }
-  std::erase_if(
-      found, [&](int i) { return i != in.algorithm && bytes < entrants_[static_cast<std::size_t>(i)].from; });
+  std::erase_if(found, [&](int i) {
+    return i != in.algorithm && rules_[at].up_to < entrants_[static_cast<std::size_t>(i)].from;
+  });
   found.resize(std::min(found.size(), trial::most_contenders));
   return found;
 }

@@ -13,7 +13,8 @@ namespace {
 constexpr std::size_t long_bytes = 4096;
 /// Calls of this size may take milliseconds.
 constexpr std::size_t very_long_bytes = 65536;
-/// Timed calls of a turn in the first round, before any time is known. That round makes connections.
+/// Timed calls of a turn in the first round, before any time is known. That round makes connections, and
+/// may be the first to touch memory.
 constexpr std::size_t first_timed(std::size_t bytes) noexcept {
   return bytes < very_long_bytes ? 16 : 1;
 }

@@ -6,6 +6,7 @@
 #include <map>
 #include <sys/mman.h>
 #include <unistd.h>
+#include <utility>
 
 #include "../core/immortal.hpp"
 #include "../core/pages.hpp"
@@ -227,8 +228,9 @@ void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
 }
 
 void part_from_parents_memory() noexcept {
-  for (const auto& [address, memory] : allocations()) {
+  for (auto& [address, memory] : allocations()) {
     if (memory.is_adopted) continue;
+    if (std::exchange(memory.is_prefaulted, false)) prefaulted_here.remove(memory.bytes);
     mmap(reinterpret_cast<void*>(address), memory.bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.fd, 0);
   }

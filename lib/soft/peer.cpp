@@ -6,6 +6,7 @@
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
+#include <utility>
 
 #include <chorale/core/uncancellable.hpp>
 
@@ -183,7 +184,10 @@ void peer::bury() noexcept {
   };
   if (base != nullptr) blank(base, segment_bytes);
   if (self && regions != nullptr) blank(regions, sizeof(mr_record) * mr_count);
-  for (const mapping& m : mappings_) blank(m.address, m.bytes);
+  for (mapping& m : mappings_) {
+    blank(m.address, m.bytes);
+    if (std::exchange(m.is_prefaulted, false)) prefaulted_of_peers.remove(m.bytes);
+  }
   pipes_.clear();
   pidfd.reset();
   life.reset();

@@ -60,20 +60,33 @@ std::multiset<int> settle(choice& all, choice::range_choice& in, std::size_t byt
 
 }  // namespace
 
-TEST_CASE("an algorithm for long messages takes no part in trials of shorter ones", "[choice]") {
+TEST_CASE("an algorithm for long messages takes part in trials of ranges that have such", "[choice]") {
   auto entrants = allgathers();
   entrants.push_back({"unknown_to_the_table"});
   const int last = static_cast<int>(entrants.size()) - 1;
-  entrants.back().from = 32768;
-  for (const std::size_t bytes :
-       {std::size_t{8}, std::size_t{32767}, std::size_t{32768}, std::size_t{1} << 20}) {
-    choice all = made({}, crowded(operation::allgather), entrants);
-    auto& range = all.of(bytes, true);
-    const auto served = settle(all, range, bytes, [&](int number) { return number == last ? 1us : 2us; });
-    INFO(bytes);
-    CHECK(served.contains(last) == (bytes >= 32768));
-    CHECK((range.algorithm == last) == (bytes >= 32768));
-  }
+  entrants.back().from = 40000;
+  // Also of groups for which the table has no row, where algorithms without a cost model do not take part.
+  for (const int ranks : {4, 1000})
+    for (const std::size_t bytes : {8, 32768, 33000, 40000, 1 << 20}) {
+      choice all = made({}, crowded(operation::allgather, false, ranks), entrants);
+      auto& range = all.of(bytes, true);
+      const auto served = settle(all, range, bytes, [&](int number) { return number == last ? 1us : 2us; });
+      INFO(bytes << " bytes, " << ranks << " ranks");
+      CHECK(served.contains(last) == (bytes > 32768));
+      CHECK((range.algorithm == last) == (bytes > 32768));
+    }
+}
+
+TEST_CASE("a table does not choose an algorithm for long messages", "[choice]") {
+  auto entrants = allgathers();
+  chorale::config settings;
+  settings.trials = chorale::trial_policy::off;
+  choice usual = made(settings, crowded(operation::allgather), entrants);
+  const int best = usual.of(1 << 20, true).algorithm;
+  entrants[static_cast<std::size_t>(best)].from = 1 << 19;
+  choice all = made(settings, crowded(operation::allgather), entrants);
+  for (const std::size_t bytes : {std::size_t{8}, std::size_t{1} << 20, std::size_t{1} << 30})
+    CHECK(all.of(bytes, true).algorithm != best);
 }
 
 TEST_CASE("the table's choice serves until a trial has found a faster algorithm", "[choice]") {

@@ -175,9 +175,9 @@ void write_tuning(const options& wanted, const table& all, const chorale::simula
     }
   }
   for (const auto& [ranks, some] : rows) {
-    chorale::model::situation where{.ranks = ranks, .crowded = on.ranks_per_host > on.host.cores};
+    const auto hosts = layout_of(ranks, on);
+    chorale::model::situation where{.ranks = ranks, .crowded = hosts.largest() > on.host.cores};
     if (on.near) {
-      const auto hosts = layout_of(ranks, on);
       where.places = hosts.hosts();
       where.largest = hosts.largest();
     }

@@ -51,7 +51,9 @@ void add_options(CLI::App& app, options& o) {
       ->check(CLI::Range(1, 1 << 20));
   app.add_option("--ranks-per-host", o.ranks_per_host, "Ranks on each host, instead of the machine's number")
       ->check(CLI::Range(1, 1 << 16));
-  app.add_flag("--cyclic", o.is_cyclic, "Consecutive ranks are on different hosts, in turn");
+  app.add_flag("--cyclic", o.is_cyclic, "Consecutive ranks are on different hosts, in turn")
+      // Tables do not tell numberings apart.
+      ->excludes("--table");
   app.add_option("--seed", o.seed, "Seed of all random numbers")->capture_default_str();
   app.add_flag("--links", o.links, "Also show what went over each link in the whole run");
   seeing::add_options(app, o.wishes);

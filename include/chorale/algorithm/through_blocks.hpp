@@ -36,7 +36,7 @@ struct through_blocks {
   static bool suits(const Net& net) noexcept {
     return transfer::own_cores_copy(net);
   }
-  /// Shorter messages are copied in any case.
+  /// No shorter message is ever zero copy.
   template <core_copying_transport Net>
   static std::size_t suits_from(const Net& net) noexcept {
     return net.zero_copy_bytes();

@@ -21,7 +21,7 @@ struct entrant {
   int brackets = 0;        ///< algorithms with the same number, other than 0, give the same bits
   bool suits = true;       ///< false: it works here, but is not meant for such groups
   bool is_ordered = true;  ///< operands are combined in rank order
-  std::size_t from = 0;    ///< bytes of the shortest calls in whose trials it takes part
+  std::size_t from = 0;    ///< bytes from which it differs from others; unless 0, only trials choose it
 };
 
 /// Where calls are made.
@@ -88,8 +88,8 @@ class choice {
     range_choice any;    ///< results have the same bits whatever the algorithm, or may differ
     range_choice alike;  ///< results must have the bits of the table's choice
   };
-  /// The numbers of those of `suitable_` that combine in rank order; of all if none does.
-  [[nodiscard]] std::vector<int> ordered() const;
+  /// Those of these numbers whose algorithms combine in rank order; all if none does.
+  [[nodiscard]] std::vector<int> ordered(const std::vector<int>& of) const;
   [[nodiscard]] std::vector<int> contenders(const range_choice& in, std::size_t bytes) const;
   [[nodiscard]] std::size_t rule_of(const range_choice& in) const noexcept;
   void say(const range_choice& of) const;

@@ -140,7 +140,7 @@ class transport {
 
   // Tunable.
   static constexpr const char* name = "rc";
-  [[nodiscard]] bool oversubscribed() const noexcept { return in_.on().ranks_per_host > in_.on().host.cores; }
+  [[nodiscard]] bool oversubscribed() const noexcept { return in_.hosts().largest() > in_.on().host.cores; }
   [[nodiscard]] const config& settings() const noexcept { return in_.settings(); }
 
   /// "waits for a message of rank 3".
