@@ -99,8 +99,8 @@ std::size_t choice::rule_of(const range_choice& in) const noexcept {
   return at;
 }
 
-/// The table's choice first, then the winners for neighbouring sizes, then those for long calls only, then the
-/// others in the table's order.
+/// The table's choice first, then the winners for neighbouring sizes, then those for long calls only, then
+/// the others in the table's order.
 std::vector<int> choice::contenders(const range_choice& in, std::size_t bytes) const {
   const std::size_t at = rule_of(in);
   const auto counterpart = [&](const rule& r) -> const range_choice& {

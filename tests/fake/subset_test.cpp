@@ -25,6 +25,7 @@
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/algorithm/scan/recursive_doubling.hpp>
 #include <chorale/algorithm/scan/two_level.hpp>
+#include <chorale/algorithm/through_blocks.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/blocks.hpp>
 #include <chorale/core/call.hpp>
@@ -75,6 +76,18 @@ struct part<What, chorale::run_arguments<Arguments...>> {
   }
 };
 
+/// An algorithm that only checks that no message in its group would be zero copy.
+struct copies_all {
+  static constexpr auto implements = operation::barrier;
+  template <class Net>
+  static constexpr bool runs_on = true;
+  template <class Net>
+  static task<> run(Net& net, call_id) {
+    CHECK_FALSE(chorale::transfer::is_zero_copy(net, std::size_t{1} << 40));
+    co_return;
+  }
+};
+
 /// Runs an algorithm of `part`s, which run twice among the ranks of each place.
 template <class Algorithm, class... Arguments>
 void check_phases(Arguments... arguments) {
@@ -87,6 +100,17 @@ void check_phases(Arguments... arguments) {
 }
 
 }  // namespace
+
+TEST_CASE("through_blocks runs an algorithm among all ranks, without zero copy", "[subset]") {
+  int ran = 0;
+  const auto failure = outcome([&](transport& net) -> task<> {
+    CHECK(chorale::transfer::is_zero_copy(net, std::size_t{1} << 40));
+    co_await chorale::through_blocks<copies_all>::run(net, now);
+    ++ran;
+  });
+  CHECK(failure.empty());
+  CHECK(ran == 7);
+}
 
 TEST_CASE("the ranks of a place, the leaders of all places and the next ranks are groups", "[subset]") {
   CHECK(outcome([](transport& net) -> task<> {

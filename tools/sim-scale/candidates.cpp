@@ -12,8 +12,8 @@ namespace {
 using ghost = chorale::simulation::ghosts::transport;
 using full = chorale::transport::rc;
 
-/// The algorithms of chorale-bench that both models can run, except those that choose among others, those that
-/// differ from others on software devices only, and exchanges, whose sizes differ between ranks.
+/// The algorithms of chorale-bench that both models can run, except those that choose among others, those
+/// that differ from others on software devices only, and exchanges, whose sizes differ between ranks.
 template <class Algorithm>
 constexpr bool is_tried =
     Algorithm::template runs_on<ghost> && Algorithm::template runs_on<full> &&
