@@ -80,8 +80,6 @@ struct part<What, chorale::run_arguments<Arguments...>> {
 struct copies_all {
   static constexpr auto implements = operation::barrier;
   template <class Net>
-  static constexpr bool runs_on = true;
-  template <class Net>
   static task<> run(Net& net, call_id) {
     CHECK_FALSE(chorale::transfer::is_zero_copy(net, std::size_t{1} << 40));
     co_return;
