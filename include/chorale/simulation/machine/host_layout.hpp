@@ -22,14 +22,17 @@ class host_layout {
   constexpr host_layout(int ranks, int each, order by = order::by_host) noexcept
       : ranks_(ranks), each_(each), hosts_((ranks + each - 1) / each), is_cyclic_(by == order::cyclic) {}
 
+  /// The number of ranks.
   [[nodiscard]] constexpr int ranks() const noexcept { return ranks_; }
   /// The number of hosts that have ranks.
   [[nodiscard]] constexpr int hosts() const noexcept { return hosts_; }
   /// The number of ranks on the host that has most.
   [[nodiscard]] constexpr int largest() const noexcept { return ranks_on(0); }
+  /// The number of ranks on a host. Precondition: it is one of `hosts()`.
   [[nodiscard]] constexpr int ranks_on(int host) const noexcept {
     return is_cyclic_ ? (ranks_ - host + hosts_ - 1) / hosts_ : std::min(each_, ranks_ - host * each_);
   }
+  /// The number of a rank's host, from 0.
   [[nodiscard]] constexpr int host_of(int rank) const noexcept {
     return is_cyclic_ ? rank % hosts_ : rank / each_;
   }
