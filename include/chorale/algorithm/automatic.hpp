@@ -69,7 +69,8 @@ inline bool keeps_bits(const reduction& op) noexcept {
 
 /// Chooses the fastest of several algorithms of one operation, for the message size, the group size, the
 /// transport, and whether ranks share cores. Excludes algorithms that do not run on the transport and those
-/// whose `suits(net)` is false, unless it is false for all. `suits` must return the same on all ranks.
+/// whose `suits(net)` is false, unless it is false for all. An algorithm with `suits_from(net)` takes part
+/// only in trials of messages of that many bytes or more. Both must return the same on all ranks.
 /// Algorithms of two levels (docs/places.md) take part where the ranks of a place have a device of their own.
 ///
 /// The tuning table (`model/tuning.hpp`, config::tuning) provides the initial choice and its close
