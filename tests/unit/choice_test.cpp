@@ -67,7 +67,7 @@ TEST_CASE("an algorithm for long messages takes part in trials of ranges that ha
   entrants.back().from = 40000;
   // Also of groups for which the table has no row, where algorithms without a cost model do not take part.
   for (const int ranks : {4, 1000})
-    for (const std::size_t bytes : {8, 32768, 33000, 40000, 1 << 20}) {
+    for (const std::size_t bytes : {8UL, 32768UL, 33000UL, 40000UL, 1UL << 20}) {
       choice all = made({}, crowded(operation::allgather, false, ranks), entrants);
       auto& range = all.of(bytes, true);
       const auto served = settle(all, range, bytes, [&](int number) { return number == last ? 1us : 2us; });

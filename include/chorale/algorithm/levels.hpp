@@ -83,13 +83,6 @@ class levels {
   int columns_ = 0;
 };
 
-/// Whether all of these run among the ranks of a place, and among leaders.
-template <class Net, class... Algorithms>
-inline constexpr bool run_on_levels = false;
-/// The same over a transport that knows places.
-template <placed_transport Net, class... Algorithms>
-inline constexpr bool run_on_levels<Net, Algorithms...> = (Algorithms::template runs_on<subset<Net>> && ...);
-
 /// Whether ranks have to map memory for an algorithm, or for one that it is composed of.
 template <class Algorithm>
 inline constexpr bool needs_mapped_memory = requires { requires Algorithm::maps_memory; };
@@ -100,7 +93,7 @@ struct of_levels {
   static constexpr bool goes_by_places = true;  ///< `automatic` chooses it only where there are lanes
   static constexpr bool maps_memory = (needs_mapped_memory<Algorithms> || ...);  ///< within places
   template <class Net>
-  static constexpr bool runs_on = run_on_levels<Net, Algorithms...>;
+  static constexpr bool runs_on = run_over_subsets<Net, Algorithms...>;
   /// Whether there are two levels: several places, of which one has several ranks. In these, ranks have to
   /// map memory if one of the algorithms needs that.
   template <placed_transport Net>

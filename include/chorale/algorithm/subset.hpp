@@ -195,4 +195,12 @@ class subset {
   state_store states_;
 };
 
+/// Whether all of these run over subsets of a transport's group.
+template <class Net, class... Algorithms>
+inline constexpr bool run_over_subsets = false;
+/// The same over a transport that knows places.
+template <placed_transport Net, class... Algorithms>
+inline constexpr bool run_over_subsets<Net, Algorithms...> =
+    (Algorithms::template runs_on<subset<Net>> && ...);
+
 }  // namespace chorale

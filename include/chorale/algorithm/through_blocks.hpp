@@ -30,8 +30,7 @@ struct through_blocks {
   /// Uneven calls, whose ranks do not know all sizes, have no trials.
   static constexpr bool uneven = false;
   template <class Net>
-  static constexpr bool runs_on =
-      core_copying_transport<Net> && placed_transport<Net> && Algorithm::template runs_on<Net>;
+  static constexpr bool runs_on = core_copying_transport<Net> && run_over_subsets<Net, Algorithm>;
   template <core_copying_transport Net>
   static bool suits(const Net& net) noexcept {
     return transfer::own_cores_copy(net);
