@@ -17,6 +17,8 @@
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/two_level.hpp>
 #include <chorale/algorithm/broadcast/binomial.hpp>
+#include <chorale/algorithm/broadcast/flat.hpp>
+#include <chorale/algorithm/broadcast/multicast.hpp>
 #include <chorale/algorithm/gather/flat.hpp>
 #include <chorale/algorithm/gather/two_level.hpp>
 #include <chorale/algorithm/levels.hpp>
@@ -108,6 +110,11 @@ TEST_CASE("through_blocks runs an algorithm among all ranks, without zero copy",
   });
   CHECK(failure.empty());
   CHECK(ran == 7);
+
+  // A subset has no multicasts.
+  STATIC_REQUIRE(chorale::through_blocks<chorale::broadcast::flat>::runs_on<transport>);
+  STATIC_REQUIRE(chorale::broadcast::multicast::runs_on<transport>);
+  STATIC_REQUIRE_FALSE(chorale::through_blocks<chorale::broadcast::multicast>::runs_on<transport>);
 }
 
 TEST_CASE("the ranks of a place, the leaders of all places and the next ranks are groups", "[subset]") {
