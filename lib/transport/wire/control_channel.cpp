@@ -165,9 +165,9 @@ void control_channel::read() {
   if (attended_) [[unlikely]]
     attended_->take_over();
   const std::lock_guard hold{lock_};
-  if (has_left_something_) [[unlikely]]
-    take_what_was_left();
   try {
+    if (has_left_something_) [[unlikely]]
+      take_what_was_left();
     port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
       take(datagram, completion, reader::own);
     });
