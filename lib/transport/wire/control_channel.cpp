@@ -174,7 +174,8 @@ void control_channel::read() {
   } catch (const error& e) {
     // A port that failed with its device says only that its requests were flushed.
     const std::string trouble = device_trouble();
-    if (trouble.empty()) throw;
+    const bool is_report = e.code() == std::errc::no_such_device;  // of the device, by the service thread
+    if (trouble.empty() || is_report) throw;
     throw error(e.code(), fmt::format("{}; rank {}'s own device: {}", e.reason(), self_.rank, trouble),
                 e.ranks());
   }
