@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The device that the communicators of a process share, and its own reports.
 #include <atomic>
+#include <cstddef>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <memory>
 #include <mutex>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <unistd.h>
@@ -11,6 +14,9 @@
 
 #include <catch2/catch.hpp>
 
+#include <chorale/core/background.hpp>
+#include <chorale/transport/wire/control_channel.hpp>
+#include <chorale/transport/wire/datagram_port.hpp>
 #include <chorale/transport/wire/device_port.hpp>
 #include <chorale/transport/wire/opened_device.hpp>
 
@@ -20,7 +26,11 @@
 #include "support.hpp"
 
 using Catch::Contains;
+using chorale::service_policy;
 using namespace chorale::verbs;
+using chorale::transport::control_channel;
+using chorale::transport::datagram_port;
+using chorale::transport::device_port;
 using chorale::transport::device_watch;
 using chorale::transport::opened_device;
 using test::error_of;
@@ -57,6 +67,38 @@ struct reporting {
   int ends[2]{};
   std::shared_ptr<const opened_device> opened;
 };
+
+/// The control channel of rank 0 of 1 over the device, with its service started.
+struct channel_of {
+  channel_of(const reporting& here, service_policy policy)
+      : over(here.opened, local_port{}), channel(self, events_of(here), port_of(over), policy) {
+    channel.start_service();
+  }
+  ~channel_of() { channel.stop_service(); }
+
+  static std::unique_ptr<completion_channel> events_of(const reporting& here) {
+    auto made = std::make_unique<completion_channel>(here.opened->device);
+    made->native()->fd = here.ends[1];  // never readable
+    return made;
+  }
+  static std::unique_ptr<datagram_port> port_of(device_port& over) {
+    over.add_peer({});
+    auto made = std::make_unique<datagram_port>(over, 1, datagram_port::options{});
+    made->open(1);
+    made->add_peer(7);
+    return made;
+  }
+
+  static constexpr control_channel::identity self{};
+  device_port over;
+  control_channel channel;
+};
+
+std::size_t occurrences(std::string_view part, std::string_view text) {
+  std::size_t n = 0;
+  for (auto at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1)) ++n;
+  return n;
+}
 
 }  // namespace
 
@@ -129,7 +171,6 @@ TEST_CASE("a process opens a device once; each rank opens simulated and other de
 }
 
 TEST_CASE("ports with the same settings share a choice while it is in use") {
-  using chorale::transport::device_port;
   chorale::config c;
   c.device = "soft0";
   const device_port one{c, 0};
@@ -167,4 +208,33 @@ TEST_CASE("a device that has failed has failed for all its users", "[fake]") {
     CHECK(e.code() == std::errc::no_such_device);
     CHECK_THAT(e.what(), Contains("ib0: device failed or was removed") && Contains("kernel's log"));
   }
+}
+
+TEST_CASE("a rank whose service saw the flushed requests first still names its device's report", "[fake]") {
+  const reporting here;
+  // Without a thread of its own, the service reads in this thread's waits: before the device reports.
+  channel_of rank{here, service_policy::off};
+  fake::real().completion = {};
+  fake::real().completion.status = IBV_WC_WR_FLUSH_ERR;
+  fake::real().poll_result = 1;
+  chorale::background::advance_all(chorale::attention::polls);
+  fake::real().poll_result = 0;
+  here.report(IBV_EVENT_DEVICE_FATAL);
+  const auto e = error_of([&] { rank.channel.read(); });
+  CHECK(e.code() == chorale::errc::completion_failed);
+  CHECK_THAT(e.what(), Contains("UD send") && Contains("rank 0's own device: ib0: device failed"));
+}
+
+TEST_CASE("the service thread's report of a failed device is passed on once", "[fake]") {
+  const reporting here;
+  channel_of rank{here, service_policy::event};
+  here.report(IBV_EVENT_DEVICE_FATAL);
+  const auto e = error_of([&] {
+    for (;;) {
+      rank.channel.read();
+      std::this_thread::yield();
+    }
+  });
+  CHECK(e.code() == std::errc::no_such_device);
+  CHECK(occurrences("device failed or was removed", e.what()) == 1);
 }
