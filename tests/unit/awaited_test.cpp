@@ -16,8 +16,8 @@ struct journal {
   void lock() { text += '('; }
   void unlock() { text += ')'; }
 
-  /// An attempt that finds `first` before reading and `second` after it.
-  bool attempt(finding first, finding second) {
+  /// An attempt that finds `first` before reading and `second` after it; `reads`: whether anything is read.
+  bool attempt(finding first, finding second, bool reads = true) {
     int looks = 0;
     return take_awaited(
         *this,
@@ -25,8 +25,11 @@ struct journal {
           text += 'l';
           return looks++ == 0 ? first : second;
         },
-        [&] { text += 'r'; }, [&] { text += 'a'; },
-        [&](std::uint32_t seen) { text += "d" + std::to_string(seen); });
+        [&] {
+          text += 'r';
+          return reads;
+        },
+        [&] { text += 'a'; }, [&](std::uint32_t seen) { text += "d" + std::to_string(seen); });
   }
 };
 
@@ -51,17 +54,20 @@ TEST_CASE("an attempt tests its condition before and after a read, and reports a
     CHECK(j.attempt(c.first, c.second) == c.is_here);
     CHECK(j.text == c.does);
   }
+  journal idle;
+  CHECK_FALSE(idle.attempt({}, {}, false));
+  CHECK(idle.text == "(lra)");
 }
 
 TEST_CASE("an attempt that fails releases the lock", "[awaited]") {
   journal j;
-  const auto fail = [] { throw 1; };
+  const auto fail = []() -> bool { throw 1; };
   const auto take = [] { return presence::absent; };
   CHECK_THROWS_AS(take_awaited(
                       j, take, fail, [] {}, [](std::uint32_t) {}),
                   int);
   CHECK_THROWS_AS(take_awaited(
-                      j, take, [] {}, fail, [](std::uint32_t) {}),
+                      j, take, [] { return true; }, fail, [](std::uint32_t) {}),
                   int);
   CHECK(j.text == "()()");
 }

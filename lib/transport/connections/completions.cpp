@@ -55,10 +55,11 @@ void connections::on_send_completion(const ibv_wc& wc) {
 }
 
 void connections::on_receive_completion(lane& from, const ibv_wc& wc) {
+  // If a receive fails, the requests of its connection fail as well.
+  if (wc.status != IBV_WC_SUCCESS) return;
   const auto& numbered = by_number_->of(from, *this);
   const auto at = numbered.find(wc.qp_num);
-  // If a receive fails, the requests of its connection fail as well.
-  if (wc.status != IBV_WC_SUCCESS || at == numbered.end()) return;
+  if (at == numbered.end()) return;
   clock::worked(host_work::receive);
   const std::uint64_t index = wc.wr_id & ~receive_queue::mark;
   if (wc.opcode == IBV_WC_RECV_RDMA_WITH_IMM) {

@@ -111,10 +111,6 @@ bool connections::connect(int peer) {
   return table_.advance(peer, clock::now());
 }
 
-connections::numbers::map& connections::numbers::of(const lane& by, connections& all) noexcept {
-  return &by == &all.lane_ ? of_lane : of_near;
-}
-
 void connections::open(int peer) {
   const detail::uncancellable ends_first;
   connection& c = get(peer);

@@ -14,7 +14,9 @@ struct connections::numbers {
   using map = std::unordered_map<std::uint32_t, connection*>;
   map of_lane;
   map of_near;  ///< numbers of two devices may be equal
-  [[nodiscard]] map& of(const lane& by, connections& all) noexcept;
+  [[nodiscard]] map& of(const lane& by, const connections& all) noexcept {
+    return &by == &all.lane_ ? of_lane : of_near;
+  }
   std::size_t rounds = 0;  ///< rounds of waits, which include checks for farewells
 };
 

@@ -101,17 +101,18 @@ void send_receive_mailbox::post_header(connections& links, connection& c, const 
 }
 
 bool send_receive_mailbox::try_signalled(int from, call_id now) {
-  const sender* s = senders_.find(from);
   const std::uint64_t wanted = signal_word(now);
-  const auto seen = [&]() -> std::uint64_t {
-    return s == nullptr ? 0 : load_acquire(s->account.link->words + mailbox_layout::signal_offset);
+  std::uint64_t seen = 0;
+  const auto has_come = [&] {
+    const sender* s = senders_.find(from);
+    if (s != nullptr) seen = load_acquire(s->account.link->words + mailbox_layout::signal_offset);
+    return reached(seen, wanted);
   };
-  if (!reached(seen(), wanted)) {
+  if (!has_come()) {
     links_->reap();
-    s = senders_.find(from);
-    if (!reached(seen(), wanted)) return false;
+    if (!has_come()) return false;
   }
-  if (contradicts(seen(), wanted)) {
+  if (contradicts(seen, wanted)) {
     links_->owner().inquiry().mismatch(from, now);
     return false;
   }

@@ -61,9 +61,9 @@ class multicast_group::member final : multicast_port {
   [[nodiscard]] multicast_sender& sender() noexcept { return protocol_.sender(); }
   [[nodiscard]] multicast_receiver& receiver() noexcept { return protocol_.receiver(); }
 
-  /// Reads the datagrams that arrived by multicast.
-  void drain() {
-    pair_.poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+  /// Reads the datagrams that arrived by multicast; returns false if there were none.
+  bool drain() {
+    return pair_.poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
       auto read = read_datagram(datagram, protocol_.options().secret, protocol_.options().size);
       if (read && !owner_->channel().port().is_from(read->source, datagram, completion)) read.reset();
       if (read) owner_->liveness().hear(read->source);
@@ -91,7 +91,7 @@ class multicast_group::member final : multicast_port {
   template <class Take, class Await>
   bool attempt(int root, call_id now, const Take& take, const Await& await) {
     return take_awaited(
-        owner_->channel().lock(), take, [this] { drain(); }, await,
+        owner_->channel().lock(), take, [this] { return drain(); }, await,
         [&](std::uint32_t) { owner_->inquiry().mismatch(root, now); });
   }
 

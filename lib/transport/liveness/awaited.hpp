@@ -19,8 +19,8 @@ struct finding {
 };
 
 /// True if `take()`, which returns a `finding` or a `presence`, finds the awaited data, at once or after
-/// `read()`. Calls `await()` if it is absent. If it belongs to another call, calls `mismatch(seen)` without
-/// the lock; the next attempt checks again.
+/// `read()`, which returns false if nothing had arrived. Calls `await()` if the data is absent. If it belongs
+/// to another call, calls `mismatch(seen)` without the lock; the next attempt checks again.
 template <class Lock, class Take, class Read, class Await, class Mismatch>
 [[gnu::always_inline]] inline bool take_awaited(Lock& lock, const Take& take, const Read& read,
                                                 const Await& await, const Mismatch& mismatch) {
@@ -29,8 +29,7 @@ template <class Lock, class Take, class Read, class Await, class Mismatch>
     const std::lock_guard hold{lock};
     found = finding{take()};
     if (found.what == presence::absent) {
-      read();
-      found = finding{take()};
+      if (read()) found = finding{take()};
       if (found.what == presence::absent) {
         await();
         return false;

@@ -65,8 +65,8 @@ class multicast_queue_pair {
 
   /// As `datagram_queue::poll`.
   template <class Handler>
-  void poll(Handler&& handler) {
-    queue_->poll(std::forward<Handler>(handler));
+  bool poll(Handler&& handler) {
+    return queue_->poll(std::forward<Handler>(handler));
   }
 
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return queue_->memory_bytes(); }

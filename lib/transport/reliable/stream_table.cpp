@@ -136,7 +136,7 @@ void stream_table::send(int to, call_id call, std::span<const std::byte> bytes, 
 
 finding stream_table::take_message(int from, call_id call, std::span<const std::byte>& message) {
   const auto& m = store_.next(from);
-  at(from).end_await();
+  end_await(from);
   if (m.call != static_cast<std::uint32_t>(call.number) || m.signature != call.signature) [[unlikely]]
     return {presence::of_another_call, m.call};
   message = {m.block, m.bytes};
@@ -152,13 +152,9 @@ bool stream_table::release(int from) {
   return s.has_kept();
 }
 
-bool stream_table::signal(int to, call_id call, clock::time_point now) {
-  return at(to).send_signal(signal_word(call), now);
-}
-
 finding stream_table::take_signal(int from, call_id call, std::uint64_t seen) {
   const std::uint64_t wanted = signal_word(call);
-  at(from).end_await();
+  end_await(from);
   if (contradicts(seen, wanted)) [[unlikely]]
     return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
   // A message that arrived before the signal and that no call has received.
@@ -174,7 +170,7 @@ void stream_table::withdraw() noexcept {
 
 finding stream_table::take_notice(int from, call_id call) {
   const auto* n = client_.next_notice(from);
-  at(from).end_await();
+  end_await(from);
   if (n->call != static_cast<std::uint32_t>(call.number) || n->signature != call.signature) [[unlikely]]
     return {presence::of_another_call, static_cast<std::uint32_t>(call.number)};
   client_.take_notice(from);

@@ -68,7 +68,9 @@ class stream_table final : packet_sink {
   [[nodiscard]] bool release(int from);
   void deliver_kept(int from, clock::time_point now) { at(from).deliver_kept(now); }
   /// False if there is no room in the port.
-  bool signal(int to, call_id call, clock::time_point now);
+  bool signal(int to, call_id call, clock::time_point now) {
+    return at(to).send_signal(signal_word(call), now);
+  }
   /// Checks for the signal of that call, or a later one.
   finding signalled(int from, call_id call) {
     const std::uint64_t seen = at(from).signal();
@@ -125,8 +127,14 @@ class stream_table final : packet_sink {
   }
 
   // Retransmission.
-  /// This rank waits for data from that rank: requests missing packets.
-  void await(int from, clock::time_point now) { at(from).await(now); }
+  /// This rank waits for data from that rank: requests missing packets. False if operations on it fail.
+  [[nodiscard]] bool await(int from, clock::time_point now) {
+    stream& s = at(from);
+    if (!s.broken().empty()) [[unlikely]]
+      return false;
+    s.await(now);
+    return true;
+  }
   /// This rank waits for the answer to a request.
   void await_answer(int from, clock::time_point now);
   /// The awaited data has arrived.

@@ -17,14 +17,14 @@ inline void streams::require_sound(int peer) const {
 }
 
 inline void streams::await(int from) {
-  require_sound(from);
-  table_->await(from, clock::now());
+  if (!table_->await(from, clock::now())) [[unlikely]]
+    lose(from);
 }
 
 template <class Take>
 [[gnu::always_inline]] inline bool streams::attempt(int from, call_id now, const Take& take) {
   return take_awaited(
-      *lock_, take, [this] { owner_->channel().read(); }, [this, from] { await(from); },
+      *lock_, take, [this] { return owner_->channel().read(); }, [this, from] { await(from); },
       [&](std::uint32_t seen) { owner_->inquiry().mismatch(from, now, seen); });
 }
 

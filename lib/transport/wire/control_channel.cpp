@@ -161,16 +161,23 @@ void control_channel::take_what_was_left() {
   }
 }
 
-void control_channel::read() {
+// Inlined into both callers: most calls find nothing.
+template <control_channel::reader by>
+[[gnu::always_inline]] inline bool control_channel::poll() {
+  return port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
+    take(datagram, completion, by);
+  });
+}
+
+bool control_channel::read() {
   if (attended_) [[unlikely]]
     attended_->take_over();
   const std::lock_guard hold{lock_};
   try {
-    if (has_left_something_) [[unlikely]]
+    const bool was_left = has_left_something_;
+    if (was_left) [[unlikely]]
       take_what_was_left();
-    port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
-      take(datagram, completion, reader::own);
-    });
+    return poll<reader::own>() || was_left;
   } catch (const error& e) {
     // A port that failed with its device says only that its requests were flushed.
     const std::string trouble = device_trouble();
@@ -226,9 +233,7 @@ void control_channel::start_service() {
 void control_channel::serve() noexcept {
   try {
     port_->reap();
-    port_->poll([this](std::span<const std::byte> datagram, const ibv_wc& completion) {
-      take(datagram, completion, reader::any);
-    });
+    poll<reader::any>();
     for (const entry* one : tended_) one->part.tend();
   } catch (...) {
     fail(std::current_exception());

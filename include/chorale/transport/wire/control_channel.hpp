@@ -116,9 +116,9 @@ class control_channel {
   /// Sets the function that is called with the sender of each datagram of the group, under the lock, on
   /// either thread.
   void on_sign_of_life(std::function<void(int from)> heard);
-  /// Dispatches pending datagrams. Must not be called from a handler. @throws the failure of the service
-  /// thread; exceptions of handlers; error if the queue pair is broken.
-  void read();
+  /// Dispatches pending datagrams; returns false if there were none. Must not be called from a handler.
+  /// @throws the failure of the service thread; exceptions of handlers; error if the queue pair is broken.
+  bool read();
   /// True if the service thread has left a datagram of this sender and kind for the rank's own. Under the
   /// lock.
   [[nodiscard]] bool has_kept(int from, std::uint16_t kind) const;
@@ -145,6 +145,9 @@ class control_channel {
   using entry = subscription::entry;
 
   void take(std::span<const std::byte> datagram, const ibv_wc& completion, reader by);
+  /// False if no datagram had arrived.
+  template <reader by>
+  bool poll();
   void take_what_was_left();
   void serve() noexcept;
   void fail(std::exception_ptr why) noexcept;

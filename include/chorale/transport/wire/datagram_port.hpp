@@ -93,8 +93,8 @@ class datagram_port {
 
   /// As `datagram_queue::poll`.
   template <class Handler>
-  void poll(Handler&& handler) {
-    queue_.poll(std::forward<Handler>(handler));
+  bool poll(Handler&& handler) {
+    return queue_.poll(std::forward<Handler>(handler));
   }
 
   /// True if a datagram that `poll` passes, or one that another queue of this device port has received, came

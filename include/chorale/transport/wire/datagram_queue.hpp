@@ -96,15 +96,16 @@ class datagram_queue {
 
   // Receiving.
   /// Passes each arrived datagram to `handler(std::span<const std::byte>, const ibv_wc&)` and reposts its
-  /// buffer. The 40 bytes before the datagram are its GRH, if the completion says that there is one. @throws
-  /// error if the queue pair is broken.
+  /// buffer. The 40 bytes before the datagram are its GRH, if the completion says that there is one. Returns
+  /// false if none had arrived. @throws error if the queue pair is broken.
   template <class Handler>
-  void poll(Handler&& handler) {
+  bool poll(Handler&& handler) {
     // Not a member, since polls nest: a handler that fails may make this rank read on, to end its
     // connections.
     std::array<ibv_wc, 16> completions;
+    auto arrived = receive_cq_.poll(completions);
+    if (arrived.empty()) return false;
     for (;;) {
-      const auto arrived = receive_cq_.poll(completions);
       for (const ibv_wc& wc : arrived) {
         if (wc.status != IBV_WC_SUCCESS) [[unlikely]]
           fail(wc, "receive");
@@ -114,7 +115,8 @@ class datagram_queue {
                   wc);
         post_receive(wc.wr_id);
       }
-      if (arrived.size() < completions.size()) return;
+      if (arrived.size() < completions.size()) return true;
+      arrived = receive_cq_.poll(completions);
     }
   }
   /// Arms the queue: the next solicited datagram raises an event in the channel.
