@@ -98,11 +98,12 @@ void stream_node::take(const datagram& d) {
   }
 }
 
-void stream_node::read() {
-  if (!kept_.empty())
-    for (const auto& [key, d] : std::exchange(kept_, {})) take(d);
-  port_.poll([this](const datagram& d) { take(d); });
+bool stream_node::read() {
+  const auto kept = std::exchange(kept_, {});
+  for (const auto& [key, d] : kept) take(d);
+  const bool has_arrived = port_.poll([this](const datagram& d) { take(d); });
   check_bounds();
+  return has_arrived || !kept.empty();
 }
 
 // --- the service thread

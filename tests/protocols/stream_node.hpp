@@ -93,7 +93,7 @@ class stream_node final : reliable::packet_port {
   void judge(int awaited);
   void close();
   void say_goodbye();
-  void read();
+  bool read();  ///< false if nothing had arrived
   void take(const datagram& d);
   [[nodiscard]] clock::duration pause();
 

@@ -28,14 +28,11 @@ bool stream_node::attempt(const step& s) {
     violated(fmt::format("the stream to {} is broken: {}", s.peer, t.broken(s.peer)));
   const auto found = [&](auto&& find) {
     auto f = find();
-    if (f.what == chorale::transport::presence::absent) {
-      read();
-      f = find();
-    }
+    if (f.what == chorale::transport::presence::absent && read()) f = find();
     if (f.what == chorale::transport::presence::of_another_call)
       violated(fmt::format("{}: what comes is of call {} and not of {}", describe(), f.seen, call.number));
     if (f.what == chorale::transport::presence::here) return true;
-    static_cast<void>(t.await(s.peer, now));  // not broken, as checked above
+    static_cast<void>(t.await(s.peer, now));  // the next attempt reports a stream that breaks
     return false;
   };
   const auto has_room = [&](auto&& room) {

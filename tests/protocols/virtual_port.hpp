@@ -48,12 +48,14 @@ class virtual_port {
   }
   /// Passes each datagram that has arrived to `handler`, including those that arrive meanwhile.
   template <class Handler>
-  void poll(Handler&& handler) {
+  bool poll(Handler&& handler) {
+    const bool has_any = !waiting_.empty();
     while (!waiting_.empty()) {
       const datagram d = std::move(waiting_.front());
       waiting_.pop_front();
       handler(d);
     }
+    return has_any;
   }
 
  private:

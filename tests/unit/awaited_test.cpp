@@ -16,7 +16,8 @@ struct journal {
   void lock() { text += '('; }
   void unlock() { text += ')'; }
 
-  /// An attempt that finds `first` before reading and `second` after it; `reads`: whether anything is read.
+  /// An attempt that finds `first` before reading and `second` after it; `reads`: whether the read finds
+  /// anything.
   bool attempt(finding first, finding second, bool reads = true) {
     int looks = 0;
     return take_awaited(
@@ -38,8 +39,10 @@ constexpr finding other{presence::of_another_call, 7};
 
 }  // namespace
 
-TEST_CASE("an attempt tests its condition before and after a read, and reports a mismatch without the lock",
-          "[awaited]") {
+TEST_CASE(
+    "an attempt tests its condition again after a read that found something, and reports a mismatch "
+    "without the lock",
+    "[awaited]") {
   struct {
     finding first;
     finding second;

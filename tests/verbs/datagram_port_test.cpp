@@ -76,15 +76,17 @@ TEST_CASE("a handler of datagrams may poll: each datagram is handled once, and i
     fake::real().completion.wr_id = 1;
     fake::real().poll_result = 2;
     std::vector<std::uint64_t> handled;
-    port.poll([&](std::span<const std::byte>, const ibv_wc& outer) {
+    const bool has_any = port.poll([&](std::span<const std::byte>, const ibv_wc& outer) {
       if (handled.empty()) {
         fake::real().completion.wr_id = 2;
         port.poll([&](std::span<const std::byte>, const ibv_wc& inner) { handled.push_back(inner.wr_id); });
       }
       handled.push_back(outer.wr_id);
     });
+    CHECK(has_any);
     CHECK(handled == std::vector<std::uint64_t>{2, 2, 1, 1});
     fake::real().poll_result = 0;
+    CHECK_FALSE(port.poll([](std::span<const std::byte>, const ibv_wc&) { FAIL(); }));
   }
   CHECK(fake::real().total() == 0);
 }

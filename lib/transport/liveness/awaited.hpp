@@ -19,8 +19,9 @@ struct finding {
 };
 
 /// True if `take()`, which returns a `finding` or a `presence`, finds the awaited data, at once or after
-/// `read()`, which returns false if nothing had arrived. Calls `await()` if the data is absent. If it belongs
-/// to another call, calls `mismatch(seen)` without the lock; the next attempt checks again.
+/// `read()`. What `take()` examines changes only under the lock: so if `read()` returns false, which means
+/// that nothing had arrived, there is no second `take()`. Calls `await()` if the data is absent. If it
+/// belongs to another call, calls `mismatch(seen)` without the lock; the next attempt checks again.
 template <class Lock, class Take, class Read, class Await, class Mismatch>
 [[gnu::always_inline]] inline bool take_awaited(Lock& lock, const Take& take, const Read& read,
                                                 const Await& await, const Mismatch& mismatch) {

@@ -127,7 +127,8 @@ class stream_table final : packet_sink {
   }
 
   // Retransmission.
-  /// This rank waits for data from that rank: requests missing packets. False if operations on it fail.
+  /// This rank waits for data from that rank: requests missing packets. False if operations on that
+  /// rank fail.
   [[nodiscard]] bool await(int from, clock::time_point now) {
     stream& s = at(from);
     if (!s.broken().empty()) [[unlikely]]

@@ -116,8 +116,9 @@ class control_channel {
   /// Sets the function that is called with the sender of each datagram of the group, under the lock, on
   /// either thread.
   void on_sign_of_life(std::function<void(int from)> heard);
-  /// Dispatches pending datagrams; returns false if there were none. Must not be called from a handler.
-  /// @throws the failure of the service thread; exceptions of handlers; error if the queue pair is broken.
+  /// Dispatches pending datagrams and those that the service thread has left; returns false if there were
+  /// none. Must not be called from a handler. @throws the failure of the service thread; exceptions of
+  /// handlers; error if the queue pair is broken.
   bool read();
   /// True if the service thread has left a datagram of this sender and kind for the rank's own. Under the
   /// lock.
