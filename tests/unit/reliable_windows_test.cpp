@@ -14,6 +14,7 @@
 #include "../../lib/transport/reliable/receive_window.hpp"
 #include "../../lib/transport/reliable/send_window.hpp"
 
+using namespace chorale::transport;
 using namespace chorale::transport::reliable;
 using verdict = receive_window::verdict;
 
