@@ -235,10 +235,13 @@ std::vector<setting> make_settings() {
       optional_number("CHORALE_BLOCKS", "blocks", &config::blocks, {2, 1024},
                       "16; on soft0 as many as fit into 4 MiB per rank, up to 256",
                       "blocks of a mailbox in each direction of a connection; the same on all ranks"),
-      optional_number("CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
-                      "65536; on soft0, if each rank has a core, a size measured at start-up",
-                      "bytes from which a message goes directly from one user's buffer to the other; the "
-                      "same on all ranks"),
+      optional_number(
+          "CHORALE_ZERO_COPY_BYTES", "zero_copy_bytes", &config::zero_copy_bytes, {0, most_bytes},
+          "65536; on soft0, if each rank has a core, a size measured at start-up",
+          "bytes from which a message goes directly from one user's buffer to the other, also in an "
+          "exchange; if unset, senders of an exchange within a soft0 host choose for messages of medium "
+          "size; "
+          "the same on all ranks"),
       optional_number("CHORALE_ALLTOALL_ZERO_COPY_BYTES", "alltoall_zero_copy_bytes",
                       &config::alltoall_zero_copy_bytes, {0, most_bytes}, "CHORALE_ZERO_COPY_BYTES",
                       "bytes from which a block of an alltoall goes directly from one user's buffer to the "
@@ -279,8 +282,8 @@ std::vector<setting> make_settings() {
       choice("CHORALE_TRIALS", "trials", &config::trials,
              {{"auto", trial_policy::automatic}, {"all", trial_policy::all}, {"off", trial_policy::off}},
              "whether the first calls of a size try algorithms in turn: auto tries those that give the same "
-             "bits as the table's choice, unless CHORALE_TUNING is set; all tries every algorithm; the same "
-             "on all ranks"),
+             "bits as the table's choice, unless CHORALE_TUNING is set; all tries every algorithm; off also "
+             "keeps senders of an exchange from choosing; the same on all ranks"),
       choice("CHORALE_CHECK", "check", &config::check,
              {{"off", check_policy::off}, {"buffers", check_policy::buffers}},
              "whether each call first checks that this process can read and write its operands"),

@@ -46,3 +46,18 @@ TEST_CASE("operands longer than a piece are put, or read, in several", "[algorit
     }
   }
 }
+
+TEST_CASE("in an exchange each sender tries both ways", "[algorithms]") {
+  for (const auto& one : fake::candidates<fake::transport>()) {
+    if (one.what != chorale::operation::exchange) continue;
+    for (const int ranks : {2, 3, 5, 7, 13}) {
+      for (std::uint64_t i = 0; i < 20; ++i) {
+        auto c = fake::conditions_of(ranks, fake::mixed(support::seed() + i));
+        c.copies_by_core = true;
+        c.zero_copy_bytes = 100;
+        c.blocks = 2;
+        fake::run_calls(one, c, {127, 700, 255}, 30);
+      }
+    }
+  }
+}

@@ -53,7 +53,9 @@ world::world(const conditions& c)
       ranks_(static_cast<std::size_t>(c.ranks)),
       mailboxes_(ranks_.size() * ranks_.size()),
       multicasts_(mailboxes_.size()),
-      last_(static_cast<int>(c.seed % static_cast<unsigned>(c.ranks))) {}
+      last_(static_cast<int>(c.seed % static_cast<unsigned>(c.ranks))) {
+  config_.blocks = static_cast<std::uint32_t>(c.blocks);
+}
 
 void world::run(std::vector<chorale::task<>> programs) {
   const auto look_at = [&](int rank) {

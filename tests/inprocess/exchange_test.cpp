@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // Exchanges with neighbours, against a plan that every rank knows.
 #include <algorithm>
+#include <cstddef>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <vector>
 
 #include <catch2/catch.hpp>
 
+#include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/communicator.hpp>
 #include <chorale/transport/hybrid.hpp>
 #include <chorale/transport/rc_send_receive.hpp>
@@ -138,6 +141,75 @@ TEMPLATE_TEST_CASE("exchange shifts around a ring and along a line", "[exchange]
         if (in != std::vector<int>(count, left)) throw wrong("along the line");
       }
     });
+  }
+}
+
+/// Calls in which each rank sends the next one a short message, one of at least `count` elements, and
+/// sometimes one that is too long for blocks. Throws if the message of `count` elements does not go as is
+/// expected: if the senders decide, by blocks until they have used all blocks, then twice straight, then
+/// twice by blocks, and then as their work tells; otherwise by blocks if `usually_by_blocks`.
+void check_ways(auto& comm, std::size_t count, bool decides, bool usually_by_blocks) {
+  const auto& net = comm.transport();
+  const int right = (comm.rank() + 1) % comm.size();
+  std::size_t unused = net.settings().mailbox_blocks(true, net.size());
+  std::string ways = "ssbb";
+  const auto check = [&](const std::vector<message>& plan) {
+    part mine{plan, comm.rank()};
+    const std::uint64_t before = net.sent_to(right);
+    comm.exchange(mine.sends, mine.takes);
+    mine.check();
+    const bool by_blocks = net.sent_to(right) - before > 1;
+    const auto own = std::find_if(plan.begin(), plan.end(), [&](const message& m) {
+      return m.from == comm.rank() && m.count >= count;
+    });
+    if (own == plan.end() || (decides && ways.empty())) return;
+    bool expected = usually_by_blocks;
+    if (decides && unused > 0) {
+      expected = true;
+      unused -= std::min(unused, 1 + (own->count * sizeof(int) + net.block_bytes() - 1) / net.block_bytes());
+    } else if (decides) {
+      expected = ways.front() == 'b';
+      ways.erase(0, 1);
+    }
+    if (own->to == right && by_blocks != expected)
+      throw wrong(by_blocks ? "by blocks, not straight" : "straight, not by blocks");
+  };
+  // Ranks 0 and 1 are one call ahead of others, so that in some calls the messages that a rank sends go one
+  // way and those that it takes another.
+  check({{0, 1, count}, {1, 0, count}});
+  for (std::size_t call = 0; call < 40; ++call) {
+    const std::size_t longest = call % 20 == 0 ? 70'000 : 0;
+    std::vector<message> plan;
+    for (int from = 0; from < comm.size(); ++from)
+      for (const std::size_t elements : {std::size_t{10}, count + call % 7, longest})
+        plan.push_back({from, (from + 1) % comm.size(), elements});
+    check(plan);
+  }
+  if (decides && !ways.empty()) throw wrong("the senders have not tried both ways");
+}
+
+TEST_CASE("each sender tries both ways of messages about as long as the threshold", "[exchange]") {
+  using comm_type = chorale::communicator<transport::rc>;
+  for (const int ranks : {2, 3}) {
+    const auto check = [ranks](const chorale::config& c) {
+      run_ranks<comm_type>(ranks, c, [](auto& comm) {
+        const auto sizes = chorale::exchange::straight_sizes::of(comm.transport());
+        check_ways(comm, sizes.usual / sizeof(int) + 1, sizes.least < sizes.sure, false);
+      });
+      run_ranks<comm_type>(ranks, c, [](auto& comm) {
+        const auto sizes = chorale::exchange::straight_sizes::of(comm.transport());
+        const std::size_t bytes = sizes.usual - 32;
+        check_ways(comm, bytes / sizeof(int), bytes >= sizes.least, true);
+      });
+    };
+    auto c = inprocess::settings();
+    c.blocks = 16;
+    check(c);
+    c.trials = chorale::trial_policy::off;
+    check(c);
+    c.trials = chorale::trial_policy::automatic;
+    c.zero_copy_bytes = 65536;
+    check(c);
   }
 }
 

@@ -35,26 +35,36 @@ TEMPLATE_TEST_CASE("exchange: the counts of a message differ", "[misuse]", EXCHA
   struct lengths {
     std::size_t sent;
     std::size_t taken;
+    int earlier = 0;  // calls before, with the count that is sent: senders that learn try both ways
   };
   std::size_t turn = 0;
-  for (const auto& [sent, taken] :
+  for (const auto& [sent, taken, earlier] :
        {lengths{9, 10}, lengths{100, 10}, lengths{0, 1}, lengths{1, 0}, lengths{5000, 4500},
-        lengths{100'000, 90'000}, lengths{10, 100'000}, lengths{100'000, 0}}) {
+        lengths{100'000, 90'000}, lengths{10, 100'000}, lengths{100'000, 0}, lengths{25'000, 24'000, 1},
+        lengths{25'000, 40'000, 3}}) {
     const int size = misuse::group_sizes[turn++ % std::size(misuse::group_sizes)];
     buffer in{taken, 4};
-    const auto all = misuse::run<TestType>(size, [&, sent = sent](auto& comm) {
-      const std::vector<int> out(sent, 7);
-      const int n = comm.size();
-      const int me = comm.rank();
-      int around = 0;
-      if (me == 0)
-        comm.exchange({chorale::to(1, me), chorale::to(1, out)}, {chorale::from(n - 1, around)});
-      else if (me == 1)
-        comm.exchange({chorale::to((me + 1) % n, me)},
-                      {chorale::from(0, around), chorale::from(0, in.span())});
-      else
-        comm.exchange({chorale::to((me + 1) % n, me)}, {chorale::from(me - 1, around)});
-    });
+    auto c = misuse::settings();
+    if (earlier != 0) c.blocks = 2;  // which the first call uses
+    const auto all = misuse::run<chorale::communicator<TestType>>(
+        size, c, [&, sent = sent, earlier = earlier](auto& comm) {
+          const std::vector<int> out(sent, 7);
+          const int n = comm.size();
+          const int me = comm.rank();
+          int around = 0;
+          std::vector<int> before(sent);
+          for (int i = 0; i < earlier; ++i) {
+            const int peer = me < 2 ? 1 - me : static_cast<int>(chorale::nobody);
+            comm.exchange({chorale::to(peer, out)}, {chorale::from(peer, before)});
+          }
+          if (me == 0)
+            comm.exchange({chorale::to(1, me), chorale::to(1, out)}, {chorale::from(n - 1, around)});
+          else if (me == 1)
+            comm.exchange({chorale::to((me + 1) % n, me)},
+                          {chorale::from(0, around), chorale::from(0, in.span())});
+          else
+            comm.exchange({chorale::to((me + 1) % n, me)}, {chorale::from(me - 1, around)});
+        });
     check_named(all, {"message 1 (from 0) of those from rank 0 to rank 1", std::to_string(4 * sent),
                       "rank 1 expects " + std::to_string(4 * taken) + " bytes"});
     in.check_guards("what is taken");

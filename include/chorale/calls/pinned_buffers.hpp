@@ -25,8 +25,9 @@ concept keeps_registrations =
 
 /// Holds the registrations of a plan's buffers, so that the cache does not drop them between two starts. Does
 /// nothing where it would not help: on transports without a cache, if each operation registers again, for
-/// buffers below the zero-copy threshold, which are always copied, and for buffers that the device refuses,
-/// which each start copies. The transport must outlive it. Move-only.
+/// buffers below the zero-copy threshold, which are copied (unless the sender of an exchange chooses
+/// otherwise), and for buffers that the device refuses, which each start copies. The transport must outlive
+/// it. Move-only.
 template <class Net>
 class pinned_buffers {
  public:

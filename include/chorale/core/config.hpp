@@ -186,7 +186,8 @@ struct config {
   /// Messages of at least this many bytes move directly between user buffers (zero copy), shorter ones
   /// through the mailbox. The same on all ranks. One-way messages and operands of trees use zero copy from
   /// twice this size on, broadcasts from four times; from this size itself if each of the two ranks copies
-  /// one half. Unset: see `zero_copy_from`.
+  /// one half. Unset: see `zero_copy_from`; senders of an exchange within a `soft0` host then choose for
+  /// messages of medium size (`exchange::straight_sizes`).
   std::optional<std::size_t> zero_copy_bytes;
   /// The default zero-copy threshold in bytes.
   static constexpr std::size_t usual_zero_copy_bytes = 65536;
@@ -227,7 +228,7 @@ struct config {
   /// ranks.
   std::string tuning;
   /// Whether algorithms are measured in turn during the first calls of each size (`algorithm/automatic.hpp`).
-  /// The same on all ranks.
+  /// `off` also keeps senders of an exchange from choosing. The same on all ranks.
   trial_policy trials = trial_policy::automatic;
   /// Whether each call first checks that its operands are host memory that this process can access, for
   /// programs that also have pointers to GPU memory. Cost: a system call for each page, at most 512 for each

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/exchange/learned_threshold.hpp>
 #include <chorale/algorithm/exchange/neighbour.hpp>
 #include <chorale/algorithm/exchange/one_piece.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
@@ -22,6 +23,7 @@ struct workspace {
   std::vector<neighbour> around;   ///< by distance
   std::vector<std::byte> heads;    ///< manifests
   std::vector<std::byte> scratch;  ///< for a block that is not contiguous
+  learned_threshold learned;       ///< which messages go straight
 };
 
 /// Every rank alternately sends a few pieces to each neighbour and receives a few from each, few enough that
@@ -29,7 +31,8 @@ struct workspace {
 /// which the two ranks compare their lists, followed by the data if they fit: any number of short messages
 /// costs one message per neighbour. Messages above the transport's threshold go straight into the receiver's
 /// buffer once its manifest has provided the address; or, on a transport with messages of any length, they
-/// follow after all pieces. A rank that only takes short messages from a peer sends nothing back, so the
+/// follow after all pieces. Where cores copy, each sender learns which way costs less for messages of medium
+/// size (`learned_threshold`). A rank that only takes short messages from a peer sends nothing back, so the
 /// sender does not wait. If each neighbour has at most one message each way, which fits into a block with its
 /// manifest, the same messages are sent without `neighbour` objects (`in_pieces`). Cost: one message per
 /// neighbour and block; data that are not contiguous are copied once more.
@@ -58,19 +61,30 @@ struct direct {
                            std::span<const incoming> takes, workspace& work) {
     sends = chorale::by_distance(net.rank(), net.size(), sends, work.sends);
     takes = chorale::by_distance(net.rank(), net.size(), takes, work.takes);
+    threshold_of_call threshold{straight_sizes::of(net),
+                                net.rank(),
+                                sends,
+                                work.learned,
+                                net.settings().mailbox_blocks(true, net.size()),
+                                net.block_bytes()};
     packed_messages<Net> packed;
-    packed.replace(net, sends, work.sends, takes, work.takes);
-    find_neighbours(net, work, sends, takes);
+    packed.replace(net, threshold.straight_from(), sends, work.sends, takes, work.takes);
+    find_neighbours(net, work, sends, takes, threshold);
     straight_memory<Net> straight;
     begin(net, work, straight);
 
     // This many blocks are free: a receiver leaves at most half of the earlier blocks unacknowledged.
     const std::size_t ahead = net.blocks() - net.blocks() / 2;
-    for (bool has_more = true; has_more;) {
+    for (bool has_more = true, is_first = true; has_more; is_first = false) {
       has_more = false;
       for (neighbour& n : work.around) {
-        for (std::size_t i = 0; i < ahead && n.out().has_more(); ++i)
-          co_await net.send(n.peer(), now, n.next(net, work.scratch));
+        for (std::size_t i = 0; i < ahead && n.out().has_more(); ++i) {
+          const auto piece = n.next(net, work.scratch);
+          // Only the first pieces are timed: later ones wait more often for free blocks.
+          const auto watch = threshold.time(cost_of_ways::work::send, is_first ? piece.size() : 0);
+          co_await net.send(n.peer(), now, piece);
+          watch.end();
+        }
         has_more = has_more || n.out().has_more();
       }
       for (neighbour& n : work.around) {
@@ -78,9 +92,9 @@ struct direct {
           bool is_told = false;
           {
             const auto message = co_await net.receive(n.peer(), now);
-            is_told = n.accept(net, now, message);
+            is_told = n.accept(net, now, message, threshold);
           }
-          if (is_told && n.moves_straight()) co_await n.move_straight(net, now, straight);
+          if (is_told && n.moves_straight()) co_await n.move_straight(net, now, straight, threshold);
         }
         has_more = has_more || n.in().has_more();
       }
@@ -98,12 +112,13 @@ struct direct {
       for (const auto& one : straight.in) one.copy_back();
     }
     packed.unpack();
+    threshold.end();
   }
 
   /// Copies this rank's messages to itself, which come first (distance 0), and makes the neighbours.
   template <mailbox_transport Net>
   static void find_neighbours(const Net& net, workspace& work, std::span<const outgoing> sends,
-                              std::span<const incoming> takes) {
+                              std::span<const incoming> takes, const threshold_of_call& threshold) {
     const auto next = [](auto& list, int peer) {
       std::size_t count = 0;
       while (count < list.size() && list[count].peer == peer) ++count;
@@ -121,7 +136,7 @@ struct direct {
               ? sends.front().peer
               : takes.front().peer;
       const auto to = next(sends, peer);
-      work.around.emplace_back(net, peer, to, next(takes, peer));
+      work.around.emplace_back(net, peer, to, next(takes, peer), threshold);
     }
   }
 

@@ -22,11 +22,12 @@ namespace chorale::exchange {
 /// for each from b to a, in order, and a `manifest_place` for each message that rank b puts or reads. There
 /// is no padding, so that a message of a few bytes fits into one cache line with its manifest.
 struct manifest_header {
-  std::uint64_t stream_bytes = 0;  ///< of the manifest and the data after it
+  static constexpr std::size_t packed_bytes = 16;  ///< in a manifest
+  std::uint64_t stream_bytes = 0;                  ///< of the manifest and the data after it
   std::uint32_t sends = 0;
   std::uint32_t takes = 0;
 };
-static_assert(detail::sendable<manifest_header>);
+static_assert(detail::sendable<manifest_header> && sizeof(manifest_header) == manifest_header::packed_bytes);
 struct manifest_entry {
   static constexpr std::size_t packed_bytes = 12;  ///< in a manifest
   std::uint64_t bytes = 0;
@@ -39,7 +40,7 @@ struct manifest_place {
   std::uint32_t near_key = 0;
 };
 
-/// The entry or place of a manifest at `from`.
+/// The header, entry or place of a manifest at `from`.
 template <class Packed>
 [[nodiscard]] Packed unpacked(const std::byte* from) noexcept {
   Packed value;
@@ -138,9 +139,7 @@ class expected_manifest {
 
  private:
   [[nodiscard]] manifest_header header() const noexcept {
-    manifest_header h;
-    std::memcpy(&h, memory_.data(), sizeof h);
-    return h;
+    return exchange::unpacked<manifest_header>(memory_.data());
   }
   void compare_header() const {
     const manifest_header h = header();

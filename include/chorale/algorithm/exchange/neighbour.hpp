@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include <chorale/algorithm/exchange/learned_threshold.hpp>
 #include <chorale/algorithm/exchange/manifest.hpp>
 #include <chorale/algorithm/exchange/straight.hpp>
 #include <chorale/algorithm/exchange/strided_messages.hpp>
@@ -20,17 +21,36 @@ namespace chorale::exchange {
 
 /// A stream from one rank to another: the manifest, then the messages that go by blocks. Manifest and data
 /// form one piece if they fit into a block. Otherwise the data have separate pieces, so that they need not be
-/// copied to make room for the manifest. Both ranks know the sizes.
+/// copied to make room for the manifest. Both ranks know the sizes. Where the sender decides which
+/// messages go straight (`learned_threshold`), `manifest_header::stream_bytes` tells the receiver.
 struct stream {
-  std::size_t manifest = 0;  ///< bytes of the manifest; 0 if there is no stream
-  std::size_t data = 0;      ///< bytes after the manifest
-  std::size_t head = 0;      ///< bytes of the first piece, or of the first ones if the manifest needs several
-  std::size_t done = 0;      ///< bytes sent or received so far
+  std::size_t straight_from = 0;  ///< bytes from which messages go straight instead
+  std::size_t straight = 0;       ///< the number of such messages
+  std::size_t manifest = 0;       ///< bytes of the manifest; 0 if there is no stream
+  std::size_t data = 0;           ///< bytes after the manifest
+  std::size_t head = 0;  ///< bytes of the first piece, or of the first ones if the manifest needs several
+  std::size_t done = 0;  ///< bytes sent or received so far
 
-  void begin(std::size_t manifest_bytes, std::size_t data_bytes, std::size_t block) noexcept {
+  /// A stream with the messages of `list`, as yet without a manifest.
+  template <mailbox_transport Net, class Message>
+  [[nodiscard]] static stream of(const Net& net, std::span<const Message> list, std::size_t from) noexcept {
+    stream made{from};
+    for (const Message& message : list) {
+      if (message.bytes.size() >= from)
+        ++made.straight;
+      else if (made.has(net, message.bytes.size()))
+        made.data += message.bytes.size();
+    }
+    return made;
+  }
+  void begin(std::size_t manifest_bytes, std::size_t block) noexcept {
     manifest = manifest_bytes;
-    data = data_bytes;
     head = manifest + (manifest + data <= block ? data : 0);
+  }
+  /// Whether a message of `bytes` is part of the data.
+  template <mailbox_transport Net>
+  [[nodiscard]] bool has(const Net& net, std::size_t bytes) const noexcept {
+    return bytes < straight_from && !transfer::is_whole(net, bytes);
   }
   [[nodiscard]] std::size_t total() const noexcept { return manifest + data; }
   [[nodiscard]] bool has_more() const noexcept { return done < total(); }
@@ -74,30 +94,20 @@ class neighbour {
  public:
   /// `sends` and `takes`: the messages to and from the peer; they must outlive the object.
   template <mailbox_transport Net>
-  neighbour(const Net& net, int peer, std::span<const outgoing> sends, std::span<const incoming> takes)
-      : peer_(peer), sends_(sends), takes_(takes) {
-    std::size_t out_data = 0;
-    std::size_t in_data = 0;
-    for (const outgoing& message : sends_) {
-      if (exchange::is_straight(net, message.bytes.size()))
-        ++straight_sends_;
-      else if (goes_by_blocks(net, message.bytes.size()))
-        out_data += message.bytes.size();
-    }
-    for (const incoming& message : takes_) {
-      if (exchange::is_straight(net, message.bytes.size()))
-        ++straight_takes_;
-      else if (goes_by_blocks(net, message.bytes.size()))
-        in_data += message.bytes.size();
-    }
-    const std::size_t messages = sends_.size() + takes_.size();
-    const std::size_t block = net.block_bytes();
-    receivers_read_ = exchange::receivers_read(net);
-    const std::size_t places = receivers_read_ ? straight_sends_ : straight_takes_;
-    const std::size_t their_places = receivers_read_ ? straight_takes_ : straight_sends_;
-    if (!sends_.empty() || places != 0) out_.begin(manifest_bytes(messages, places), out_data, block);
+  neighbour(const Net& net, int peer, std::span<const outgoing> sends, std::span<const incoming> takes,
+            const threshold_of_call& threshold)
+      : peer_(peer),
+        sends_(sends),
+        takes_(takes),
+        receivers_read_(exchange::receivers_read(net)),
+        out_(stream::of(net, sends, threshold.straight_from())),
+        in_(stream::of(net, takes, threshold.sizes().least)) {
+    const std::size_t places = receivers_read_ ? out_.straight : in_.straight;
+    if (!sends_.empty() || places != 0)
+      out_.begin(exchange::manifest_bytes(messages(), places), net.block_bytes());
+    const std::size_t their_places = receivers_read_ ? in_.straight : out_.straight;
     if (!takes_.empty() || their_places != 0)
-      in_.begin(manifest_bytes(messages, their_places), in_data, block);
+      in_.begin(exchange::manifest_bytes(messages(), their_places), net.block_bytes());
   }
 
   [[nodiscard]] int peer() const noexcept { return peer_; }
@@ -117,7 +127,7 @@ class neighbour {
     head_ = take(out_.head);
     first_out_ = straight.out.size();
     first_in_ = straight.in.size();
-    if (straight_sends_ + straight_takes_ != 0) add_straight(net, straight);
+    if (has_straight()) add_straight(net, straight);
     if (out_.manifest == 0) return;
     std::byte* at = exchange::write_manifest(head_.data(), out_.total(), sends_, takes_);
     straight.each_region(receivers_read_, receivers_read_ ? first_out_ : first_in_,
@@ -140,7 +150,7 @@ class neighbour {
     if (from < out_.head) return head_.subspan(from, count);
     std::span<const std::byte> only;
     const place_in_messages here = sent_;
-    exchange::walk(sends_, sent_, count, blocks_of(net),
+    exchange::walk(sends_, sent_, count, part_of(net, out_),
                    [&](const outgoing& message, std::size_t at, std::size_t length) {
                      if (message.where.is_contiguous()) only = message.bytes.subspan(at, length);
                    });
@@ -154,7 +164,8 @@ class neighbour {
   /// Accepts the next piece of the peer's stream. @returns true if this piece completes the manifest, so that
   /// straight messages may be moved. @throws error errc::mismatch.
   template <mailbox_transport Net, arrived_message Message>
-  [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message) {
+  [[nodiscard]] bool accept(const Net& net, call_id now, const Message& message,
+                            threshold_of_call& threshold) {
     const std::size_t before = in_.done;
     bool is_over = false;
     std::size_t mine = 0;
@@ -162,6 +173,8 @@ class neighbour {
       // Compares the manifest before the length, since its errors are more specific.
       const auto seen =
           transfer::at_least(net, peer_, now, message, before == 0 ? sizeof(manifest_header) : 0);
+      if (before == 0)
+        follow(net, exchange::unpacked<manifest_header>(seen.data()).stream_bytes, threshold.sizes());
       mine = std::min(seen.size(), in_.manifest - before);
       chorale::copy_bytes(theirs_.data() + before, seen.data(), mine);
       manifest(net.rank()).compare_from(before, before + mine, in_.total());
@@ -170,36 +183,43 @@ class neighbour {
     const std::size_t expected = in_.next(net.block_bytes());
     auto data = transfer::exact(net, peer_, now, message, expected).subspan(mine);
     in_.done += expected;
-    exchange::walk(takes_, taken_, data.size(), blocks_of(net),
+    const auto watch = threshold.time(cost_of_ways::work::take, data.size());
+    exchange::walk(takes_, taken_, data.size(), part_of(net, in_),
                    [&](const incoming& taken, std::size_t at, std::size_t length) {
                      exchange::unpack(taken, at, data.first(length));
                      data = data.subspan(length);
                    });
+    watch.end();
     return is_over;
   }
 
   /// Whether this rank moves straight messages: it puts the messages it sends, or reads those it takes.
+  /// Precondition: the peer's manifest is complete, or there is none.
   [[nodiscard]] bool moves_straight() const noexcept {
-    return (receivers_read_ ? straight_takes_ : straight_sends_) != 0;
+    return (receivers_read_ ? in_.straight : out_.straight) != 0;
   }
   /// Begins to put the straight messages, or reads them. Precondition: the manifest is complete.
   template <mailbox_transport Net>
-  task<> move_straight(Net& net, call_id now, const straight_memory<Net>& straight) const {
+  task<> move_straight(Net& net, call_id now, const straight_memory<Net>& straight,
+                       threshold_of_call& threshold) const {
     if constexpr (one_sided_transport<Net>) {
       const auto theirs = manifest(net.rank());
       std::size_t next = 0;
       if (receivers_read_) {
         for (const incoming& message : takes_) {
-          if (!exchange::is_straight(net, message.bytes.size())) continue;
-          const remote_region there = theirs.place_of(next, message.bytes.size());
-          const auto& local = straight.in[first_in_ + next++];
-          co_await net.get(there, 0, local, local.memory(), now);
+          if (message.bytes.size() < in_.straight_from) continue;
+          const remote_region there = theirs.place_of(next++, message.bytes.size());
+          const read_target<Net> target{net, message};
+          const auto watch = threshold.time(cost_of_ways::work::read, message.bytes.size());
+          co_await net.get(there, 0, target.registered(), target.registered().memory(), now);
+          target.unpack();
+          watch.end();
         }
         co_await net.signal(peer_, now);
         co_return;
       }
       for (const outgoing& message : sends_) {
-        if (!exchange::is_straight(net, message.bytes.size())) continue;
+        if (message.bytes.size() < out_.straight_from) continue;
         const remote_region there = theirs.place_of(next, message.bytes.size());
         const auto& lent = straight.out[first_out_ + next++];
         co_await net.put_notified(there, 0, lent, lent.current(message.bytes), now);
@@ -211,13 +231,13 @@ class neighbour {
   template <one_sided_transport Net>
   task<> end_straight(Net& net, call_id now) const {
     if (receivers_read_) {
-      if (straight_sends_ != 0) co_await net.signalled(peer_, now);
+      if (out_.straight != 0) co_await net.signalled(peer_, now);
       co_return;
     }
-    for (std::size_t i = 0; i < straight_takes_; ++i) co_await net.notified(peer_, now);
-    if (straight_sends_ != 0) co_await net.flush(peer_, now);
+    for (std::size_t i = 0; i < in_.straight; ++i) co_await net.notified(peer_, now);
+    if (out_.straight != 0) co_await net.flush(peer_, now);
   }
-  [[nodiscard]] bool has_straight() const noexcept { return straight_sends_ + straight_takes_ != 0; }
+  [[nodiscard]] bool has_straight() const noexcept { return out_.straight + in_.straight != 0; }
 
   /// Adds the messages that the transport sends whole. Precondition: both streams are complete.
   template <mailbox_transport Net>
@@ -230,20 +250,28 @@ class neighbour {
   }
 
  private:
+  [[nodiscard]] std::size_t messages() const noexcept { return sends_.size() + takes_.size(); }
   template <class Net>
-  [[nodiscard]] static bool goes_by_blocks(const Net& net, std::size_t bytes) noexcept {
-    return !exchange::is_straight(net, bytes) && !transfer::is_whole(net, bytes);
+  [[nodiscard]] static auto part_of(const Net& net, const stream& of) noexcept {
+    return [&net, &of](std::size_t bytes) { return of.has(net, bytes); };
   }
+  /// Follows the sender's decision which messages go straight. The length of its stream tells: each straight
+  /// message makes it shorter, since its place has fewer bytes than its data. Until then, `in_` is the stream
+  /// with the longest manifest, so that there is memory for either.
   template <class Net>
-  [[nodiscard]] static auto blocks_of(const Net& net) noexcept {
-    return [&net](std::size_t bytes) { return goes_by_blocks(net, bytes); };
+  void follow(const Net& net, std::uint64_t stream_bytes, const straight_sizes& sizes) noexcept {
+    if (stream_bytes == in_.total()) return;
+    stream by_blocks = stream::of(net, takes_, sizes.sure);
+    by_blocks.begin(exchange::manifest_bytes(messages(), by_blocks.straight), net.block_bytes());
+    if (stream_bytes == by_blocks.total()) in_ = by_blocks;
   }
   template <class Net>
   void add_straight(Net& net, straight_memory<Net>& straight) const {
     for (const outgoing& message : sends_)
-      if (exchange::is_straight(net, message.bytes.size())) straight.add_out(net, message.bytes);
+      if (message.bytes.size() >= out_.straight_from) straight.add_out(net, message.bytes);
+    if (receivers_read_) return;
     for (const incoming& message : takes_)
-      if (exchange::is_straight(net, message.bytes.size())) straight.add_in(net, message.bytes);
+      if (message.bytes.size() >= in_.straight_from) straight.add_in(net, message.bytes);
   }
   [[nodiscard]] expected_manifest manifest(int rank) const noexcept {
     return {rank, peer_, sends_, takes_, theirs_};
@@ -251,7 +279,7 @@ class neighbour {
   /// Copies the next `count` bytes of outgoing data to `to`.
   template <class Net>
   void gather(const Net& net, std::size_t count, std::byte* to) {
-    exchange::walk(sends_, sent_, count, blocks_of(net),
+    exchange::walk(sends_, sent_, count, part_of(net, out_),
                    [&](const outgoing& message, std::size_t at, std::size_t length) {
                      exchange::pack(message, at, {to, length});
                      to += length;
@@ -261,11 +289,9 @@ class neighbour {
   int peer_;
   std::span<const outgoing> sends_;
   std::span<const incoming> takes_;
-  std::size_t straight_sends_ = 0;  ///< straight messages to the peer
-  std::size_t straight_takes_ = 0;  ///< straight messages from the peer
-  std::size_t first_out_ = 0;       ///< index in straight_memory::out of the first
-  std::size_t first_in_ = 0;        ///< index in straight_memory::in of the first
-  bool receivers_read_ = false;
+  std::size_t first_out_ = 0;  ///< index in straight_memory::out of the first
+  std::size_t first_in_ = 0;   ///< index in straight_memory::in of the first
+  bool receivers_read_;
   stream out_;
   stream in_;
   place_in_messages sent_;

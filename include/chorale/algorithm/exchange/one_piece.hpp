@@ -35,7 +35,7 @@ template <mailbox_transport Net, class Message>
   for (std::size_t i = 0; i < list.size(); ++i) {
     const std::size_t bytes = list[i].bytes.size();
     if (list[i].peer == nobody) continue;
-    if (list[i].peer == net.rank() || bytes > most || exchange::is_straight(net, bytes)) return false;
+    if (list[i].peer == net.rank() || bytes > most || exchange::may_go_straight(net, bytes)) return false;
     if (!exchange::only_of(list.first(i), list[i].peer).empty()) return false;
   }
   return true;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <span>
 #include <utility>
@@ -47,29 +48,66 @@ inline void copy_own(const outgoing& out, const incoming& in) noexcept {
   }
 }
 
+/// Where this rank reads a straight message to: its memory, or contiguous memory if it has strides.
+template <one_sided_transport Net>
+class read_target {
+ public:
+  /// `message` must outlive the object. @throws error if no memory can be registered.
+  read_target(Net& net, const incoming& message)
+      : message_(message),
+        aside_(aside_for(net, message)),
+        room_(aside_ ? std::span<std::byte>{aside_->memory()} : message.bytes),
+        region_(exposed(net, room_)) {}
+  /// The memory that the data are read to.
+  [[nodiscard]] const auto& registered() const noexcept { return region_; }
+  /// Brings what has been read to the message.
+  void unpack() const noexcept {
+    region_.copy_back();
+    if (aside_) exchange::unpack(message_, 0, room_);
+  }
+
+ private:
+  using memory = decltype(chorale::scratch_of(std::declval<Net&>(), std::size_t{}));
+  static std::optional<memory> aside_for(Net& net, const incoming& message) {
+    if (message.where.is_contiguous()) return {};
+    return chorale::scratch_of(net, message.bytes.size());
+  }
+  // By value: `expose` replaces memory that cannot be registered, and `unpack` needs the original.
+  static auto exposed(Net& net, std::span<std::byte> room) { return transfer::expose(net, room); }
+
+  const incoming& message_;
+  std::optional<memory> aside_;
+  std::span<std::byte> room_;
+  transfer::call_memory<Net, std::byte> region_;
+};
+
 /// Contiguous memory in place of messages with strides that are moved whole, straight or by a transport with
 /// messages of any length.
 template <mailbox_transport Net>
 class packed_messages {
  public:
   /// Replaces such messages in the lists, which then refer to copies in `kept_sends` and `kept_takes`, and
-  /// packs those that are sent.
-  void replace(Net& net, std::span<const outgoing>& sends, std::vector<outgoing>& kept_sends,
-               std::span<const incoming>& takes, std::vector<incoming>& kept_takes) {
-    const std::size_t bytes = bytes_to_pack(net, sends) + bytes_to_pack(net, takes);
+  /// packs those that are sent. `straight_from`: the number of bytes from which this rank sends straight.
+  /// Messages that this rank reads are not replaced (`read_target`).
+  void replace(Net& net, std::size_t straight_from, std::span<const outgoing>& sends,
+               std::vector<outgoing>& kept_sends, std::span<const incoming>& takes,
+               std::vector<incoming>& kept_takes) {
+    const std::size_t put_from =
+        exchange::receivers_read(net) ? std::numeric_limits<std::size_t>::max() : straight_from;
+    const std::size_t bytes = bytes_to_pack(net, straight_from, sends) + bytes_to_pack(net, put_from, takes);
     if (bytes == 0) return;
     // One buffer for all, since only a few buffers are kept for later calls.
     memory_.emplace(chorale::scratch_of(net, bytes));
     free_ = memory_->memory();
-    for (outgoing& message : replaced(net, sends, kept_sends)) {
-      if (!is_moved_whole(net, message)) continue;
+    for (outgoing& message : replaced(net, straight_from, sends, kept_sends)) {
+      if (!is_moved_whole(net, straight_from, message)) continue;
       const std::span<std::byte> room = room_for(message.bytes.size());
       exchange::pack(message, 0, room);
       message.bytes = room;
       message.where = {};
     }
-    for (incoming& message : replaced(net, takes, kept_takes)) {
-      if (!is_moved_whole(net, message)) continue;
+    for (incoming& message : replaced(net, put_from, takes, kept_takes)) {
+      if (!is_moved_whole(net, put_from, message)) continue;
       const std::span<std::byte> room = room_for(message.bytes.size());
       arriving_.emplace_back(message, room);
       message.bytes = room;
@@ -85,26 +123,29 @@ class packed_messages {
   using memory = decltype(chorale::scratch_of(std::declval<Net&>(), std::size_t{}));
 
   template <class Message>
-  [[nodiscard]] static bool is_moved_whole(const Net& net, const Message& message) noexcept {
+  [[nodiscard]] static bool is_moved_whole(const Net& net, std::size_t straight_from,
+                                           const Message& message) noexcept {
     return !message.where.is_contiguous() && message.peer != net.rank() &&
-           (exchange::is_straight(net, message.bytes.size()) ||
-            transfer::is_whole(net, message.bytes.size()));
+           (message.bytes.size() >= straight_from || transfer::is_whole(net, message.bytes.size()));
   }
   /// All messages of the list if some of them are to be replaced, otherwise none.
   template <class Message>
-  [[nodiscard]] static std::span<Message> replaced(const Net& net, std::span<const Message>& list,
+  [[nodiscard]] static std::span<Message> replaced(const Net& net, std::size_t straight_from,
+                                                   std::span<const Message>& list,
                                                    std::vector<Message>& kept) {
-    if (std::none_of(list.begin(), list.end(), [&](const Message& m) { return is_moved_whole(net, m); }))
+    if (std::none_of(list.begin(), list.end(),
+                     [&](const Message& m) { return is_moved_whole(net, straight_from, m); }))
       return {};
     if (list.data() != kept.data()) kept.assign(list.begin(), list.end());
     list = kept;
     return kept;
   }
   template <class Message>
-  [[nodiscard]] static std::size_t bytes_to_pack(const Net& net, std::span<const Message> list) noexcept {
+  [[nodiscard]] static std::size_t bytes_to_pack(const Net& net, std::size_t straight_from,
+                                                 std::span<const Message> list) noexcept {
     std::size_t bytes = 0;
     for (const Message& message : list)
-      if (is_moved_whole(net, message)) bytes += chorale::in_cache_lines(message.bytes.size());
+      if (is_moved_whole(net, straight_from, message)) bytes += chorale::in_cache_lines(message.bytes.size());
     return bytes;
   }
   [[nodiscard]] std::span<std::byte> room_for(std::size_t bytes) noexcept {
