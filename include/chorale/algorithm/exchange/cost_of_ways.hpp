@@ -44,8 +44,7 @@ class cost_of_ways {
       if (tries_blocks_ != best &&
           (tried < tries || (tries_blocks_ && tried < calls_of_turns && are_close())))
         return {tries_blocks_, true};
-      const std::uint64_t dearer = tries_blocks_ == best ? tries : std::max(tried, tries);
-      next_trial_ = call + calls_of_a_trial * dearer;
+      next_trial_ = call + calls_of_a_trial * (tries_blocks_ == best ? tries : tried);
     }
     return {best, call % calls_of_a_sample == 0};
   }
@@ -54,7 +53,7 @@ class cost_of_ways {
   /// dearer than if both used blocks.
   [[nodiscard]] bool by_blocks(bool usually) const noexcept {
     const auto& [send, take, read] = least_;
-    if (!send || !take || !read) return usually;
+    if (!are_known()) return usually;
     return *send + *take < (usually ? *read + *read / 2 : *read);
   }
   /// Records that `what` took `time` for `bytes` bytes, not 0. The least of the latest records counts: one
@@ -76,9 +75,12 @@ class cost_of_ways {
   // in turn.
   static constexpr std::uint64_t calls_of_a_sample = 17;
 
+  [[nodiscard]] bool are_known() const noexcept {
+    return std::all_of(least_.begin(), least_.end(), [](const auto& one) { return one.has_value(); });
+  }
   [[nodiscard]] bool are_close() const noexcept {
     const auto& [send, take, read] = least_;
-    return send && take && read && *send + *take < 3 * *read;
+    return are_known() && *send + *take < 3 * *read;
   }
 
   std::array<std::optional<std::uint64_t>, 3> least_;

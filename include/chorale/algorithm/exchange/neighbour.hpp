@@ -126,11 +126,11 @@ class neighbour {
     theirs_ = take(in_.manifest);
     head_ = take(out_.head);
     first_out_ = straight.out.size();
-    first_in_ = straight.in.size();
+    const std::size_t first_in = straight.in.size();
     if (has_straight()) add_straight(net, straight);
     if (out_.manifest == 0) return;
     std::byte* at = exchange::write_manifest(head_.data(), out_.total(), sends_, takes_);
-    straight.each_region(receivers_read_, receivers_read_ ? first_out_ : first_in_,
+    straight.each_region(receivers_read_, receivers_read_ ? first_out_ : first_in,
                          [&](const remote_region& here) {
                            const manifest_place place{here.address, here.key, here.near_key};
                            std::memcpy(at, &place, manifest_place::packed_bytes);
@@ -290,7 +290,6 @@ class neighbour {
   std::span<const outgoing> sends_;
   std::span<const incoming> takes_;
   std::size_t first_out_ = 0;  ///< index in straight_memory::out of the first
-  std::size_t first_in_ = 0;   ///< index in straight_memory::in of the first
   bool receivers_read_;
   stream out_;
   stream in_;
