@@ -61,12 +61,9 @@ struct direct {
                            std::span<const incoming> takes, workspace& work) {
     sends = chorale::by_distance(net.rank(), net.size(), sends, work.sends);
     takes = chorale::by_distance(net.rank(), net.size(), takes, work.takes);
-    threshold_of_call threshold{straight_sizes::of(net),
-                                net.rank(),
-                                sends,
-                                work.learned,
-                                net.settings().mailbox_blocks(true, net.size()),
-                                net.block_bytes()};
+    const auto sizes = straight_sizes::of(net);
+    const std::size_t blocks = sizes.are_decided() ? net.settings().mailbox_blocks(true, net.size()) : 0;
+    threshold_of_call threshold{sizes, net.rank(), sends, work.learned, blocks, net.block_bytes()};
     packed_messages<Net> packed;
     packed.replace(net, threshold.straight_from(), sends, work.sends, takes, work.takes);
     find_neighbours(net, work, sends, takes, threshold);

@@ -43,7 +43,7 @@ class threshold_of_call {
   threshold_of_call(const straight_sizes& sizes, int me, std::span<const outgoing> sends,
                     learned_threshold& learned, std::size_t blocks, std::size_t block_bytes)
       : sizes_(sizes), from_(sizes.usual) {
-    if (sizes.least == sizes.sure) return;
+    if (!sizes.are_decided()) return;
     for (const outgoing& message : sends) {
       const std::size_t bytes = message.bytes.size();
       if (bytes >= sizes.least && bytes < sizes.sure && message.peer != me)

@@ -42,6 +42,9 @@ struct straight_sizes {
   /// The longest ones if ranks share cores.
   static constexpr std::size_t most_decided_on_shared_cores = std::size_t{128} << 10;
 
+  /// True if senders decide about messages of some size.
+  [[nodiscard]] constexpr bool are_decided() const noexcept { return least != sure; }
+
   /// The sizes of a transport.
   template <mailbox_transport Net>
   [[nodiscard]] static straight_sizes of(const Net& net) noexcept {
