@@ -37,30 +37,35 @@ class mpi_team final : public team {
   int size_ = 1;
 };
 
+/// The memory of all calls, as chorale-bench has one of all its calls: which pages a process has decides how
+/// fast its caches are.
+struct buffers {
+  buffers(std::size_t max_bytes, int ranks)
+      : in((max_bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks), 1.0F), out(in.size()) {}
+  aligned_floats in;
+  aligned_floats out;
+};
+
 /// An MPI operation as chorale-bench measures it: float sums, root 0, separate operand and result.
 class mpi_call final : public contestant {
  public:
-  mpi_call(const std::string& what, std::size_t max_bytes, int ranks, bool back_to_back)
-      : contestant(what, "MPI", "mpi"),
-        back_to_back_(back_to_back),
-        in_((max_bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks), 1.0F),
-        out_(in_.size()) {}
+  mpi_call(const std::string& what, const buffers& memory, bool back_to_back)
+      : contestant(what, "MPI", "mpi"), memory_(memory), back_to_back_(back_to_back) {}
 
   void meet() override { MPI_Barrier(MPI_COMM_WORLD); }
   double run(std::size_t bytes, int calls) override {
     const int count = static_cast<int>(bytes / sizeof(float));
+    float* const in = memory_.in.data();
+    float* const out = memory_.out.data();
     const auto meeting = [] { MPI_Barrier(MPI_COMM_WORLD); };
     const auto rooted = [&](auto&& call) {
       return back_to_back_ ? time_together(calls, call) : time_apart(calls, call, meeting);
     };
     if (operation == "barrier") return time_together(calls, meeting);
     if (operation == "broadcast")
-      return rooted([&] { MPI_Bcast(out_.data(), static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD); });
+      return rooted([&] { MPI_Bcast(out, static_cast<int>(bytes), MPI_BYTE, 0, MPI_COMM_WORLD); });
     if (operation == "reduce")
-      return rooted(
-          [&] { MPI_Reduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
-    float* const in = in_.data();
-    float* const out = out_.data();
+      return rooted([&] { MPI_Reduce(in, out, count, MPI_FLOAT, MPI_SUM, 0, MPI_COMM_WORLD); });
     if (operation == "gather")
       return rooted([&] { MPI_Gather(in, count, MPI_FLOAT, out, count, MPI_FLOAT, 0, MPI_COMM_WORLD); });
     if (operation == "scatter")
@@ -78,8 +83,8 @@ class mpi_call final : public contestant {
       return time_together(calls,
                            [&] { MPI_Scan(MPI_IN_PLACE, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
     if (operation == "exchange") return time_together(calls, [&] { shift(in, out, count); });
-    return time_together(
-        calls, [&] { MPI_Allreduce(in_.data(), out_.data(), count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+    return time_together(calls,
+                         [&] { MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   }
   std::string check(std::size_t, team&) override { return {}; }
 
@@ -94,9 +99,8 @@ class mpi_call final : public contestant {
                  (rank + ranks - 1) % ranks, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
 
+  const buffers& memory_;
   bool back_to_back_;
-  aligned_floats in_;
-  aligned_floats out_;
 };
 
 std::string library_version() {
@@ -113,8 +117,9 @@ void run(const common_options& o) {
   const std::size_t largest = o.limit.sizes.empty()
                                   ? o.limit.max_bytes
                                   : *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
+  const buffers memory{largest, all.size()};
   for (const auto& operation : all_operations())
-    calls.push_back(std::make_unique<mpi_call>(operation, largest, all.size(), o.limit.back_to_back));
+    calls.push_back(std::make_unique<mpi_call>(operation, memory, o.limit.back_to_back));
   const field of = [&](const std::string& operation) {
     std::vector<contestant*> found;
     for (const auto& one : calls) {
