@@ -45,9 +45,9 @@ struct straight_sizes {
   /// True if senders decide about messages of some size.
   [[nodiscard]] constexpr bool are_decided() const noexcept { return least != sure; }
 
-  /// The sizes of a transport.
+  /// The sizes of a transport. Not inlined, since the calls of short messages do without them.
   template <mailbox_transport Net>
-  [[nodiscard]] static straight_sizes of(const Net& net) noexcept {
+  [[nodiscard, gnu::noinline]] static straight_sizes of(const Net& net) noexcept {
     constexpr std::size_t never = std::numeric_limits<std::size_t>::max();
     if constexpr (!one_sided_transport<Net>) {
       return {never, never, never};
@@ -73,8 +73,9 @@ struct straight_sizes {
 template <mailbox_transport Net>
 [[nodiscard]] bool may_go_straight(const Net& net, std::size_t bytes) noexcept {
   // A short message, whose call is short, needs only two comparisons.
-  return transfer::is_zero_copy(net, bytes) ||
-         (bytes >= straight_sizes::least_decided && bytes >= straight_sizes::of(net).least);
+  if (bytes >= straight_sizes::least_decided) [[unlikely]]
+    return bytes >= straight_sizes::of(net).least;
+  return transfer::is_zero_copy(net, bytes);
 }
 
 /// The memory of straight messages, registered during the object's lifetime; empty on transports without
