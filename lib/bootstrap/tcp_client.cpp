@@ -108,8 +108,12 @@ void tcp_client::step(clock::duration longest) {
       joined_ = static_cast<int>(whose[i]);
       one.machine->join();
       move(one);
+      // Their next connection, if this one comes to nothing, begins with a greeting of its own.
       for (attempt& other : attempts_)
-        if (&other != &one) other.socket.reset();
+        if (&other != &one) {
+          other.socket.reset();
+          other.machine.reset();
+        }
     }
   }
 }

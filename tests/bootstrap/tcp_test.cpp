@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // bootstrap::tcp over sockets of this host, with threads as ranks.
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <fcntl.h>
@@ -11,6 +13,7 @@
 #include <netinet/in.h>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <sys/socket.h>
@@ -28,6 +31,8 @@
 #include <chorale/core/error.hpp>
 
 #include "../support/expect.hpp"
+#include "bootstrap/tcp_client.hpp"
+#include "bootstrap/tcp_server.hpp"
 
 using namespace std::chrono_literals;
 using chorale::errc;
@@ -261,6 +266,36 @@ TEST_CASE("errors of meeting name ranks, addresses and remedies", "[bootstrap]")
       require(support::error_of([&] { tcp{0, 2, text, hurried}; }), errc::invalid_argument, {"HOST:PORT"});
     require(support::error_of([&] { tcp{0, 2, tcp_id{}, hurried}; }), errc::invalid_argument, {"no tcp_id"});
   }
+}
+
+TEST_CASE("a rank that is refused at one address begins anew at the others", "[bootstrap]") {
+  using chorale::bootstrap::tcp_address;
+  const auto port = static_cast<std::uint16_t>(free_port());
+  const auto bytes_of = [](std::string_view text) { return std::as_bytes(std::span{text}); };
+  const auto claim_of = [](int rank) { return chorale::bootstrap::tcp_claim::of_this_process(rank, 2); };
+  chorale::bootstrap::tcp_server root{claim_of(0), bytes_of("known"),
+                                      chorale::bootstrap::listen_at({"", port})};
+  // Both addresses, of the prefix of mapped ones, are of this host: the root greets at each of them.
+  const auto address = [&](int last) {
+    std::array<std::byte, 16> raw{};
+    raw[10] = raw[11] = std::byte{0xff};
+    raw[12] = std::byte{127};
+    raw[15] = static_cast<std::byte>(last);
+    return tcp_address::of(raw, port);
+  };
+  chorale::bootstrap::tcp_client member{
+      claim_of(1), bytes_of("another"),
+      [&] {
+        return chorale::bootstrap::tcp_resolution{{address(1), address(2)}, {}};
+      },
+      "a host with two addresses"};
+  const auto end = chorale::clock::now() + 60s;
+  while (!member.failure() && chorale::clock::now() < end) {
+    root.step(1ms);
+    member.step(1ms);
+  }
+  REQUIRE(member.failure());
+  CHECK(member.failure()->text.find("secret") != std::string::npos);
 }
 
 TEST_CASE("errors of exchanges name ranks", "[bootstrap]") {

@@ -282,3 +282,40 @@ TEST_CASE("a flush of a put asks soon, once, and wakes a rank that computes", "[
     mine.end_report_requests(1);
   }
 }
+
+TEST_CASE("a rank that only polls now and then asks for what was lost", "[protocols][streams]") {
+  using reliable::stream_kind;
+  recorder here;
+  recorder there;
+  stream_table mine{here, {.ranks = 2, .secret = 1, .least_timeout = 500us}};
+  stream_table theirs{there, {.ranks = 2, .secret = 1, .least_timeout = 500us}};
+  const chorale::call_id call{1, 2};
+  auto now = clock::now();
+  const bool by_signal = GENERATE(false, true);
+  const int attempts = GENERATE(1, 2);  // of each poll, a few microseconds apart
+  const std::vector<std::byte> message(100, std::byte{7});
+  if (by_signal)
+    REQUIRE(mine.signal(1, call, now));
+  else
+    mine.send(1, call, message, now);
+  REQUIRE(here.sent.size() == 1);
+  here.sent.clear();  // it is lost
+
+  std::span<const std::byte> arrived;
+  const auto has_arrived = [&] {
+    const auto found = by_signal ? theirs.signalled(0, call) : theirs.receive(0, call, arrived);
+    return found.what == chorale::transport::presence::here;
+  };
+  bool is_over = false;
+  for (int poll = 0; poll < 5 && !is_over; ++poll) {
+    now += 600ms;
+    for (int i = 0; i < attempts; ++i) REQUIRE(theirs.await(0, now += 2us));
+    for (const auto& d : there.sent) mine.on_datagram(1, static_cast<std::uint16_t>(d.what), d.body, now);
+    there.sent.clear();
+    for (const auto& d : here.sent) theirs.on_datagram(0, static_cast<std::uint16_t>(d.what), d.body, now);
+    here.sent.clear();
+    is_over = has_arrived();
+  }
+  CAPTURE(by_signal, attempts);
+  CHECK(is_over);
+}

@@ -120,11 +120,13 @@ bool rma_queue::advance(atomic& a) {
                 fmt::format("the device of rank {} has no atomic operations; use put, get and notifications",
                             a.remote.owner),
                 {a.remote.owner});
-  pool_block& place = peers_.get(a.remote.owner).old_value;
-  if (place.data == nullptr) place = c->by->pool.take(sizeof a.old);
+  pool_block& spare = peers_.get(a.remote.owner).old_value;
   if (a.ticket == 0) {
     if (!links.has_room(*c) || !links.may_signal()) return false;
-    ibv_sge here{reinterpret_cast<std::uintptr_t>(place.data), sizeof a.old, place.lkey};
+    if (spare.data == nullptr) spare = c->by->pool.take(sizeof a.old);
+    // If this wait ends in vain, nobody gives the place back, since the device may still write to it.
+    a.place = std::exchange(spare, {});
+    ibv_sge here{reinterpret_cast<std::uintptr_t>(a.place.data), sizeof a.old, a.place.lkey};
     ibv_send_wr request{};
     request.sg_list = &here;
     request.num_sge = 1;
@@ -139,7 +141,8 @@ bool rma_queue::advance(atomic& a) {
   }
   links.reap();
   if (c->completed < a.ticket) return false;
-  std::memcpy(&a.old, place.data, sizeof a.old);
+  std::memcpy(&a.old, a.place.data, sizeof a.old);
+  c->by->pool.give_back(std::exchange(spare, a.place));
   return true;
 }
 

@@ -177,7 +177,9 @@ stall_report stall_reports::describe(const answers& told, int peer, call_id now,
 
 void stall_reports::fail_by_deadline(int peer, call_id now, const std::function<void()>& progress_all) {
   start(true);
-  for (auto time = clock::now(); !survey_->is_answered(time); time = clock::now()) {
+  for (auto time = clock::now(); !survey_ || !survey_->is_answered(time); time = clock::now()) {
+    // Another wait that ends in progress_all() takes its survey with it, and this one in its place.
+    if (!survey_) start(true);
     ask(time, now);
     progress_all();
     clock::give_way();

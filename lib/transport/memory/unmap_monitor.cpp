@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unmap_monitor.hpp"
 
+#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <mutex>
 #include <poll.h>
+#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -51,8 +53,18 @@ struct known_monitor {
   std::weak_ptr<unmap_monitor> one;
 };
 
+/// The descriptor of this process's monitor, or -1.
+std::atomic<int> open_descriptor{-1};
+
+/// A child that kept the descriptor would keep the watch over the memory of its parent, which would wait for
+/// ever in munmap() once it has closed its own copy and nobody reads what the kernel reports.
+void close_in_child() {
+  if (const int fd = open_descriptor.exchange(-1); fd >= 0) close(fd);
+}
+
 [[gnu::constructor]] void share_no_monitor_with_children() {
   detail::of_process<known_monitor>::handle_forks();
+  static_cast<void>(pthread_atfork(nullptr, nullptr, close_in_child));
 }
 
 }  // namespace
@@ -65,6 +77,7 @@ std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
   const int fd = open_userfaultfd();
   if (fd < 0) return nullptr;
   monitor.reset(new unmap_monitor(fd));
+  open_descriptor = fd;
   known.one = monitor;
   return monitor;
 }
@@ -83,6 +96,9 @@ unmap_monitor::~unmap_monitor() {
   static_cast<void>(!write(stop_fd_, &one, sizeof one));
   thread_.join();
   close(stop_fd_);
+  // From now on it may be the number of another file. Another monitor may have been made meanwhile.
+  int mine = fd_;
+  open_descriptor.compare_exchange_strong(mine, -1);
   close(fd_);
 }
 

@@ -121,18 +121,24 @@ class pacing {
 };
 
 /// Says when a waiting rank requests missing data: after a timeout, which doubles with each unsuccessful
-/// request. A rank that has not called `continue_at` for `longest_pause` starts over, since it was itself
-/// stopped or busy. Not thread-safe.
+/// request. A rank that has not called `continue_at` for `longest_pause`, since it was itself stopped or busy,
+/// goes on with the shortest timeout; but what was due stays due, so that one that only polls from time to
+/// time also asks. Not thread-safe.
 class retry_timer {
  public:
   static constexpr std::chrono::milliseconds longest_pause{500};
 
-  /// The wait goes on at time `now`. False if the wait has just begun.
+  /// The wait goes on at time `now`. False if it has just begun.
   bool continue_at(clock::time_point now, const round_trip& trip) noexcept {
-    const bool continues = runs_ && now - last_call_ < longest_pause;
+    const bool goes_on = runs_;
+    if (!goes_on) {
+      start(now, trip);
+    } else if (now - last_call_ >= longest_pause) {
+      failures_ = 0;
+      next_ = std::min(next_, now + trip.timeout());
+    }
     last_call_ = now;
-    if (!continues) start(now, trip);
-    return continues;
+    return goes_on;
   }
   void start(clock::time_point now, const round_trip& trip) noexcept {
     runs_ = true;

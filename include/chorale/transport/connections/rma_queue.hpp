@@ -35,7 +35,7 @@ class rma_queue {
     std::deque<std::uint32_t> notices{};  ///< notifications that arrived and were not consumed yet
     std::uint64_t notices_sent = 0;
     std::uint64_t notices_received = 0;
-    pool_block old_value{};  ///< receives the old values of atomic operations; made at first use
+    pool_block old_value{};  ///< for the old value of the next atomic operation; empty: not made yet, or in use
     pool_block fenced{};     ///< receives the word that a fence reads; made at first use
   };
 
@@ -96,6 +96,7 @@ class rma_queue {
     std::uint64_t first;
     std::uint64_t second;
     std::uint64_t ticket = 0;
+    pool_block place{};  ///< receives the old value; of its own, since other operations may be in progress
     std::uint64_t old = 0;
     bool operator()() { return queue->advance(*this); }
     [[nodiscard]] std::uint64_t result() const noexcept { return old; }
