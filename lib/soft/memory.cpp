@@ -18,7 +18,7 @@ namespace {
 /// Memory of this process that other processes can map: one memfd per allocation.
 struct allocation {
   std::uint64_t bytes;
-  int fd;
+  int fd;  // -1: memory inherited from the parent, which only this process can reach
   std::uint64_t inode;
   bool is_mapped_by_peer;
   bool is_adopted;
@@ -42,7 +42,7 @@ bool find_allocation(std::uint64_t address, std::uint64_t bytes, std::uint64_t& 
     return false;
   begin = it->first;
   found = it->second;
-  return true;
+  return found.fd >= 0;
 }
 
 /// A peer has mapped memory that begins in the allocation at `address`.
@@ -229,10 +229,12 @@ void readopt_memory(void* address, int fd, std::uint64_t inode) noexcept {
 
 void part_from_parents_memory() noexcept {
   for (auto& [address, memory] : allocations()) {
-    if (memory.is_adopted) continue;
+    // What the parent had inherited itself is already private.
+    if (memory.is_adopted || memory.fd < 0) continue;
     if (std::exchange(memory.is_prefaulted, false)) prefaulted_here.remove(memory.bytes);
     mmap(reinterpret_cast<void*>(address), memory.bytes, PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_FIXED | MAP_NORESERVE, memory.fd, 0);
+    close(std::exchange(memory.fd, -1));
   }
 }
 
@@ -293,7 +295,7 @@ int release(ibv_context* c, void* address, std::size_t) noexcept {
   // its own use. In a forked child they belong to the parent.
   if (!process_of(c).abandoned() && !memory.is_mapped_by_peer) madvise(address, memory.bytes, MADV_REMOVE);
   munmap(address, memory.bytes);
-  close(memory.fd);
+  if (memory.fd >= 0) close(memory.fd);
   return 0;
 }
 

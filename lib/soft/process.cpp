@@ -215,7 +215,11 @@ peer* process::find_new_peer(std::uint32_t slot) noexcept {
     peer* known = peers_[slot].load(std::memory_order_acquire);
     const bool stale = known != nullptr && known->generation != entry.generation.load();
     if (known != nullptr && !stale) return known->dead.load() ? nullptr : known;
-    if (entry.pid.load(std::memory_order_acquire) == 0) return nullptr;
+    if (entry.pid.load(std::memory_order_acquire) == 0) {
+      // It has left: what was in the way before says nothing about this.
+      obstacles_.erase(slot);
+      return nullptr;
+    }
     all_peers_.reserve(all_peers_.size() + 1);
     int why = 0;
     peer* fresh = connect_peer(entry, slot, why);

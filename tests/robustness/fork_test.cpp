@@ -115,6 +115,50 @@ TEST_CASE("Children continue, exit, exec or join: the parent is unaffected", "[r
   CHECK(line.process().join() == "");
 }
 
+TEST_CASE("Inherited memory belongs to the child that registers it, and to no other process",
+          "[robustness]") {
+  constexpr std::size_t page = 4096;
+  constexpr std::size_t written = page + 512;  // in a page that registering does not touch
+  constexpr std::size_t kept = page + 100;
+  constexpr unsigned all_access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE;
+  struct card {
+    std::uint32_t queue_pair;
+    std::uint32_t key;
+  };
+  node n;
+  const memory inherited(n, 4 * page, true);
+  inherited.data[written] = inherited.data[kept] = 1;
+  child forked([&](wire&) {
+    node own;
+    inherited.data[kept] = 2;
+    ibv_mr* mr = soft().reg_mr(own.pd, inherited.data, 4 * page, static_cast<int>(all_access));
+    expect(mr != nullptr, "reg_mr");
+    ibv_qp* qp = make_qp(own, IBV_QPT_RC);
+    child writer([&](wire& w) {
+      expect(inherited.data[kept] == 2, "the child's bytes are not those of the grandchild");
+      node theirs;
+      ibv_qp* peer = make_qp(theirs, IBV_QPT_RC);
+      w.send(peer->qp_num);
+      const auto there = w.receive<card>();
+      connect_rc(theirs, peer, there.queue_pair);
+      const memory source(theirs, page, true);
+      source.data[0] = 77;
+      expect(post(peer, IBV_WR_RDMA_WRITE, {sge(source, 0, 1)}, IBV_SEND_SIGNALED,
+                  inherited.address() + written, there.key) == 0,
+             "post");
+      expect(wait(theirs.send_cq).status == IBV_WC_SUCCESS, "write");
+    });
+    connect_rc(own, qp, writer.line().receive<std::uint32_t>());
+    writer.line().send(card{qp->qp_num, mr->rkey});
+    expect(writer.join().empty(), "the grandchild");
+    expect(inherited.data[written] == 77, "what was written is not in the child's memory");
+    expect(inherited.data[kept] == 2, "the child's bytes have changed");
+  });
+  CHECK(forked.join() == "");
+  CHECK(inherited.data[written] == 1);
+  CHECK(inherited.data[kept] == 1);
+}
+
 TEST_CASE("Forks while another thread posts", "[robustness]") {
   node n(4096, true);
   link_to_sitter line(n, true);

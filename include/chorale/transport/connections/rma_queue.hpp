@@ -35,7 +35,7 @@ class rma_queue {
     std::deque<std::uint32_t> notices{};  ///< notifications that arrived and were not consumed yet
     std::uint64_t notices_sent = 0;
     std::uint64_t notices_received = 0;
-    pool_block old_value{};  ///< for the old value of the next atomic operation; empty: not made yet, or in use
+    pool_block old_value{};  ///< of the next atomic operation; empty: not made yet, or in use
     pool_block fenced{};     ///< receives the word that a fence reads; made at first use
   };
 
