@@ -40,6 +40,9 @@ void choice::make(const config& settings, const call_context& context, std::vect
   entrants_ = std::move(entrants);
   table_ = tuning_table::of(settings, context.here.is_on_adapter);
   says_ = settings.explain && context.rank == 0;
+  // Begins anew if an earlier call ran out of memory; nothing is made until all is.
+  suitable_.clear();
+  std::vector<rule> rules;
   const bool some_suit = std::ranges::any_of(entrants_, &entrant::suits);
   for (std::size_t i = 0; i < entrants_.size(); ++i)
     // If none suits, all take part: each gives correct results.
@@ -71,7 +74,7 @@ void choice::make(const config& settings, const call_context& context, std::vect
     // A barrier has only one size.
     const bool has_sizes = tries && context_.here.what != operation::barrier;
     for (const std::size_t up_to : has_sizes ? trial_limits(from, end) : std::vector{end}) {
-      rule& r = rules_.emplace_back();
+      rule& r = rules.emplace_back();
       r.up_to = up_to;
       begin_with(r.any, *any, of_any_size);
       begin_with(r.alike, *alike, in_order);
@@ -81,6 +84,7 @@ void choice::make(const config& settings, const call_context& context, std::vect
     if (alike->up_to == end) ++alike;
     if (any->up_to == end) ++any;
   }
+  rules_ = std::move(rules);
   if (!says_) return;
   for (std::size_t i = 0; i < rules_.size(); ++i)
     if (i == 0 || !says_the_same(rules_[i - 1].any, rules_[i].any)) say(rules_[i].any);

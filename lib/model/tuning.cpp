@@ -240,9 +240,10 @@ std::vector<measurement> measurements_of(std::string_view rows) {
     if (!(words >> m.crowded >> m.bytes)) continue;
     m.what = operation_named(operation);
     while (words >> m.algorithm >> m.microseconds) {
-      // Restores the space of the type's name: "degree_k<15,flat>" is "degree_k<15, flat>".
-      if (const auto comma = m.algorithm.find(','); comma != std::string::npos)
-        m.algorithm = m.algorithm.substr(0, comma) + ", " + m.algorithm.substr(comma + 1);
+      // Restores the spaces of the type's name: "degree_k<15,flat>" is "degree_k<15, flat>".
+      for (auto comma = m.algorithm.find(','); comma != std::string::npos;
+           comma = m.algorithm.find(',', comma + 1))
+        m.algorithm.insert(comma + 1, 1, ' ');
       all.push_back(m);
     }
   }

@@ -79,6 +79,8 @@ class call_queue : private background {
         note_algorithm();
       push(one);
     } catch (...) {
+      // Its frame must not live longer than the communicator, as a plan may.
+      one->algorithm.discard();
       one->done = true;
       one->queue = nullptr;
       rethrow_unbegun();
