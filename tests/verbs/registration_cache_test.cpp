@@ -8,9 +8,7 @@
 #include <map>
 #include <optional>
 #include <random>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <thread>
@@ -351,39 +349,6 @@ TEST_CASE("a child that writes, unmaps and exits disturbs no registration", "[re
   map(4, memory.data());
   CHECK(s.cache->find(memory, rights::remote).lkey() != before);
   munmap(memory.data(), memory.size());
-}
-
-TEST_CASE("a child that lives longer than the cache does not stop its parent", "[registration][watched]") {
-  {
-    scene s{chorale::registration_policy::watched, true};
-    if (!can_watch(s)) return;
-  }
-  // In a process of its own, which can be killed if it waits for ever in munmap().
-  const pid_t user = fork();
-  REQUIRE(user >= 0);
-  if (user == 0) {
-    const auto memory = map(4);
-    pid_t child = -1;
-    {
-      scene s{chorale::registration_policy::watched, true};
-      static_cast<void>(s.cache->find(memory, rights::remote));
-      child = fork();
-      if (child == 0) {
-        prctl(PR_SET_PDEATHSIG, SIGKILL);
-        for (;;) pause();
-      }
-    }
-    munmap(memory.data(), memory.size());
-    kill(child, SIGKILL);
-    _exit(child > 0 ? 0 : 1);
-  }
-  int status = -1;
-  for (int i = 0; i < 6000 && waitpid(user, &status, WNOHANG) == 0; ++i) usleep(10'000);
-  if (status == -1) {
-    kill(user, SIGKILL);
-    waitpid(user, nullptr, 0);
-  }
-  CHECK(status == 0);
 }
 
 TEST_CASE("a watched allocator does not wait for its watcher", "[registration][watched]") {

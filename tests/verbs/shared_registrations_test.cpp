@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Registrations that the caches of a process share: per device, among caches with the same settings.
+// Registrations that the caches of a process share: per device, among caches with the same settings; what
+// their process shares with its children.
 #include <cstddef>
 #include <optional>
+#include <signal.h>
 #include <span>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include <catch2/catch.hpp>
@@ -62,4 +68,48 @@ TEST_CASE("caches of a protection domain share registrations if their settings a
   CHECK(fake::real().live["mr"] == 1);
   CHECK(fake::real().regions.contains(held.lkey()));
   device.release(pages, 8 * piece);
+}
+
+TEST_CASE("a child that lives longer than the cache does not stop its parent", "[registration][watched]") {
+  const auto with_cache = [](auto&& use) {
+    fake::real() = {.devices = {fake::infiniband("fake0")}};
+    const std::vector<const chorale::verbs::driver*> drivers{&fake::real_driver()};
+    const auto device = chorale::verbs::device::open("fake0", drivers);
+    const chorale::verbs::protection_domain domain{device};
+    chorale::config c;
+    c.registration = chorale::registration_policy::watched;
+    registration_cache cache{domain, c, true, device.remote_access()};
+    return use(cache);
+  };
+  if (with_cache([](auto& cache) { return cache.guarantee(); }) !=
+      chorale::transport::registration_guarantee::watched) {
+    WARN("skipped: userfaultfd is not available to this process");
+    return;
+  }
+  // In a process of its own, which can be killed if it waits for ever in munmap().
+  const pid_t user = fork();
+  REQUIRE(user >= 0);
+  if (user == 0) {
+    constexpr std::size_t bytes = 65536;
+    void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const pid_t child = with_cache([&](auto& cache) {
+      static_cast<void>(cache.find({static_cast<std::byte*>(pages), bytes}, rights::remote));
+      const pid_t forked = fork();
+      if (forked == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        for (;;) pause();
+      }
+      return forked;
+    });
+    munmap(pages, bytes);
+    kill(child, SIGKILL);
+    _exit(child > 0 ? 0 : 1);
+  }
+  int status = -1;
+  for (int i = 0; i < 6000 && waitpid(user, &status, WNOHANG) == 0; ++i) usleep(10'000);
+  if (status == -1) {
+    kill(user, SIGKILL);
+    waitpid(user, nullptr, 0);
+  }
+  CHECK(status == 0);
 }

@@ -83,8 +83,7 @@ class mpi_call final : public contestant {
       return time_together(calls,
                            [&] { MPI_Scan(MPI_IN_PLACE, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
     if (operation == "exchange") return time_together(calls, [&] { shift(in, out, count); });
-    return time_together(calls,
-                         [&] { MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
+    return time_together(calls, [&] { MPI_Allreduce(in, out, count, MPI_FLOAT, MPI_SUM, MPI_COMM_WORLD); });
   }
   std::string check(std::size_t, team&) override { return {}; }
 

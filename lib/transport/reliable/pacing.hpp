@@ -121,9 +121,9 @@ class pacing {
 };
 
 /// Says when a waiting rank requests missing data: after a timeout, which doubles with each unsuccessful
-/// request. A rank that has not called `continue_at` for `longest_pause`, since it was itself stopped or busy,
-/// goes on with the shortest timeout; but what was due stays due, so that one that only polls from time to
-/// time also asks. Not thread-safe.
+/// request. A rank that has not called `continue_at` for `longest_pause`, since it was itself stopped or
+/// busy, goes on with the shortest timeout; but what was due stays due, so that one that only polls from time
+/// to time also asks. Not thread-safe.
 class retry_timer {
  public:
   static constexpr std::chrono::milliseconds longest_pause{500};
