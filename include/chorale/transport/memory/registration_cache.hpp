@@ -52,9 +52,9 @@ enum class registration_guarantee {
   /// The device translates addresses at each access: soft0, on-demand paging.
   by_address,
   /// The kernel reports each unmapping before it completes (userfaultfd): munmap, mmap over it, mremap,
-  /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). It does not report hole punching or truncation of files.
-  /// The registered pages become a separate mapping: mremap of a range that only partly consists of them
-  /// fails with EFAULT, whereupon realloc copies.
+  /// madvise(MADV_DONTNEED, MADV_FREE, MADV_REMOVE). It does not report hole punching or truncation of files,
+  /// nor shmdt() and shmat(SHM_REMAP). The registered pages become a separate mapping: mremap of a range that
+  /// only partly consists of them fails with EFAULT, whereupon realloc copies.
   watched,
   per_operation,  ///< none: registrations last for one operation only
 };
