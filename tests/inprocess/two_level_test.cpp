@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Algorithms of two levels, over soft0 within a place and another device between places.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <ios>
+#include <span>
 #include <string>
+#include <sys/mman.h>
 #include <tuple>
 #include <unistd.h>
 #include <utility>
@@ -255,6 +258,41 @@ TEST_CASE("uneven blocks of many places arrive, from any root", "[two_level]") {
       }
     });
   }
+}
+
+TEST_CASE("a scatter in place writes nothing into the operand of its root", "[two_level]") {
+  if (left_out_in_virtual_time("it has no soft0")) return;
+  using scattering =
+      chorale::communicator<chorale::transport::rc,
+                            chorale::scatter::two_level<chorale::scatter::flat, chorale::scatter::flat>>;
+  constexpr int ranks = 6;
+  constexpr std::size_t count = 4096;
+  // Shared by the ranks, which are threads; a write is a fault.
+  const std::size_t bytes = ranks * count * sizeof(int);
+  void* const pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(pages != MAP_FAILED);
+  const std::span<int> table{static_cast<int*>(pages), ranks * count};
+  for (std::size_t i = 0; i < table.size(); ++i) table[i] = static_cast<int>(i);
+  REQUIRE(mprotect(pages, bytes, PROT_READ) == 0);
+  // Places of adjoining ranks, and of ranks dealt in turn.
+  for (const char* places : {"2x3", "2x3c"})
+    for (const std::size_t zero_copy : {std::size_t{1000}, std::size_t{1} << 30}) {
+      auto c = with_places(places);
+      c.zero_copy_bytes = zero_copy;
+      run_beside_adapter<scattering>(ranks, c, [&](scattering& comm) {
+        for (int root = 0; root < ranks; ++root) {
+          if (comm.rank() == root) {
+            comm.scatter(std::span<const int>{table}, chorale::in_place, chorale::root{root});
+            continue;
+          }
+          std::vector<int> mine(count);
+          comm.scatter(std::span<const int>{}, mine, chorale::root{root});
+          const auto own = table.subspan(static_cast<std::size_t>(comm.rank()) * count, count);
+          expect(std::ranges::equal(mine, own), "what is scattered");
+        }
+      });
+    }
+  munmap(pages, bytes);
 }
 
 TEST_CASE("ranks of a place share slots whatever is between places", "[two_level]") {
