@@ -201,13 +201,14 @@ void joining::open(const group_view& group, const joining_plan& plan) {
   terms.messages.block_bytes = settings.block_bytes;
   terms.messages.blocks = settings.blocks ? *settings.blocks : message_terms::unset;
   terms.messages.zero_copy_bytes = settings.zero_copy_bytes.value_or(message_terms::unset);
-  terms.messages.alltoall_zero_copy_bytes =
-      settings.alltoall_zero_copy_bytes.value_or(terms.messages.zero_copy_bytes);
+  // Whether it is set decides as well: a candidate that copies ignores only the other threshold.
+  terms.messages.alltoall_zero_copy_bytes = settings.alltoall_zero_copy_bytes.value_or(message_terms::unset);
   terms.messages.eager_bytes = settings.send_receive_eager_bytes;
   terms.messages.eager_way = static_cast<std::uint64_t>(settings.send_receive_eager);
   terms.messages.send_block_bytes = settings.send_receive_block_bytes;
   terms.messages.long_sends = static_cast<std::uint64_t>(settings.send_receive_long);
-  terms.tuning = model::tuning_table::of(settings)->fingerprint();
+  // With a file, even one with the rows of the built-in table, a rank makes no trials.
+  terms.tuning = model::tuning_table::of(settings)->fingerprint() ^ (settings.tuning.empty() ? 0U : 1U);
   terms.trials = static_cast<std::uint64_t>(settings.trials);
   terms.connections = settings.connections;
   terms.places = detail::fnv1a(settings.places);
