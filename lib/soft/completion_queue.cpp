@@ -69,7 +69,8 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
   if (cq == nullptr) return false;
   bool fire = false;
   {
-    const lock_guard lock(cq->lock, self.lock_name());
+    // A holder that is stopped delays the completion, which must not be lost: its message is delivered.
+    const lock_guard lock(cq->lock, self.lock_name(), [&] { return target.dead.load(); });
     if (!lock) return false;
     const std::uint64_t mask = cq->mask.load(std::memory_order_relaxed);
     auto* ring = at<completion_entry>(base, cq->ring.load(std::memory_order_relaxed), mask + 1);

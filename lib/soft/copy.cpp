@@ -137,7 +137,10 @@ access_status atomic_remote(process& self, peer& target, const remote_piece& whe
     old = atomic_here(where.mapped, named, compare_add, swap);
     return access_status::done;
   }
-  if (where.mapped == nullptr && !(may_copy_by_vm(self, target) && self.kernel_copies_words()))
+  // Others may have mapped shared memory, and their operations on it take no turns with this one: if it could
+  // not be mapped here, its owner makes the operation.
+  if (where.mapped == nullptr &&
+      (shared_memory || !(may_copy_by_vm(self, target) && self.kernel_copies_words())))
     return bounce_atomic(self, target, named, where, compare_add, swap, old);
   {
     // Reading and writing are two separate steps here, so all initiators take turns.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 
 namespace chorale::soft {
@@ -60,6 +61,15 @@ class lock_guard {
   lock_guard(shared_lock& lock, std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
              segment* written = nullptr) noexcept
       : lock_(lock.lock(me, patience_ns, written) ? &lock : nullptr) {}
+  /// Waits for a stopped holder until `ends()`.
+  template <std::predicate Ends>
+  lock_guard(shared_lock& lock, std::uint32_t me, const Ends& ends) noexcept : lock_(&lock) {
+    while (!lock.lock(me))
+      if (ends()) {
+        lock_ = nullptr;
+        return;
+      }
+  }
   ~lock_guard() {
     if (lock_ != nullptr) lock_->unlock();
   }
