@@ -57,7 +57,7 @@ class tcp::meeting {
   ~meeting() { end(); }
 
   /// The others connect to this rank.
-  void listen(std::span<const std::byte> secret, detail::unique_fd listener) {
+  void listen(std::span<const std::byte> secret, detail::process_fd listener) {
     ends_.emplace<tcp_server>(mine_, secret, std::move(listener));
   }
   void connect(std::span<const std::byte> secret, std::function<tcp_resolution()> addresses,
@@ -196,7 +196,7 @@ tcp::tcp(int rank, int size, std::string_view address, const tcp_options& option
   meeting_ = std::make_shared<meeting>(rank, size, config::from_environment().stall);
   const auto secret = bytes_of_text(options.secret);
   if (rank == 0)
-    meeting_->listen(secret, size == 1 ? detail::unique_fd{} : listen_at(place));
+    meeting_->listen(secret, size == 1 ? detail::process_fd{} : listen_at(place));
   else
     meeting_->connect(
         secret, [place] { return resolve(place); }, place.text());

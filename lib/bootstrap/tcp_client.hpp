@@ -11,7 +11,7 @@
 
 #include <chorale/core/clock.hpp>
 
-#include "../core/unique_fd.hpp"
+#include "../core/process_fd.hpp"
 #include "tcp_member.hpp"
 #include "tcp_sockets.hpp"
 
@@ -47,7 +47,7 @@ class tcp_client {
   /// An address, and the state of the attempt to join there.
   struct attempt {
     tcp_address at;
-    detail::unique_fd socket{};
+    detail::process_fd socket{};
     std::optional<tcp_member> machine{};  ///< once it is connected
     clock::time_point again{};            ///< time of the next attempt, or at which to give this one up
     clock::duration patience{};           ///< for an answer

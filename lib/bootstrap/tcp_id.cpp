@@ -17,7 +17,7 @@ namespace chorale::bootstrap {
 namespace {
 
 struct made_id {
-  detail::unique_fd listener{};  ///< none once a rank has taken it
+  detail::process_fd listener{};  ///< none once a rank has taken it
   bool is_over = false;          ///< the group has been made, or has failed
 };
 
@@ -38,7 +38,7 @@ tcp_id tcp_id::make(const std::string& host) {
   const detail::uncancellable ends_first;
   tcp_id_contents contents;
   contents.secret = drawn_nonce();
-  detail::unique_fd listener = listen_at({host, 0});
+  detail::process_fd listener = listen_at({host, 0});
   contents.port = port_of(listener.get());
   if (host.empty()) {
     const auto found = addresses_of_this_host(tcp_id_contents::most_addresses);
@@ -77,7 +77,7 @@ tcp_resolution tcp_id_contents::resolution() const {
   return all;
 }
 
-std::optional<detail::unique_fd> listener_of(const tcp_id_contents& id) {
+std::optional<detail::process_fd> listener_of(const tcp_id_contents& id) {
   made_ids& made = detail::of_process<made_ids>::get();
   const std::lock_guard lock{made.mutex};
   const auto found = made.all.find(id.secret);
@@ -85,7 +85,7 @@ std::optional<detail::unique_fd> listener_of(const tcp_id_contents& id) {
   if (found->second.is_over)
     throw error(errc::misuse, "bootstrap::tcp: this tcp_id has been used: make one for each group");
   if (found->second.listener.get() < 0) return std::nullopt;
-  return std::exchange(found->second.listener, detail::unique_fd{});
+  return std::exchange(found->second.listener, detail::process_fd{});
 }
 
 void end_id(const tcp_id_contents& id) {

@@ -10,7 +10,7 @@
 #include <chorale/bootstrap/tcp.hpp>
 #include <chorale/core/sendable.hpp>
 
-#include "../core/unique_fd.hpp"
+#include "../core/process_fd.hpp"
 #include "tcp_sockets.hpp"
 
 namespace chorale::bootstrap {
@@ -33,7 +33,7 @@ static_assert(detail::sendable<tcp_id_contents> && sizeof(tcp_id_contents) == si
 
 /// The listening socket of an id that this process has made, for the first rank that asks; nothing for other
 /// ranks. @throws error errc::misuse if the group of the id has been made, or has failed.
-[[nodiscard]] std::optional<detail::unique_fd> listener_of(const tcp_id_contents& id);
+[[nodiscard]] std::optional<detail::process_fd> listener_of(const tcp_id_contents& id);
 /// The group of the id has been made, or has failed.
 void end_id(const tcp_id_contents& id);
 

@@ -15,7 +15,7 @@ constexpr std::chrono::seconds longest_goodbye{1};
 
 }  // namespace
 
-tcp_server::tcp_server(const tcp_claim& mine, std::span<const std::byte> secret, detail::unique_fd listener)
+tcp_server::tcp_server(const tcp_claim& mine, std::span<const std::byte> secret, detail::process_fd listener)
     : root_(mine, unguessable_word(), secret), listener_(std::move(listener)), room_(tcp_room) {}
 
 void tcp_server::step(clock::duration longest) {
@@ -52,7 +52,7 @@ void tcp_server::step(clock::duration longest) {
 void tcp_server::accept_all() {
   for (;;) {
     std::string from;
-    detail::unique_fd socket = accept_from(listener_.get(), from);
+    detail::process_fd socket = accept_from(listener_.get(), from);
     if (socket.get() < 0) return;
     const int number = ++connections_;
     root_.connected(number, std::move(from), drawn_nonce());

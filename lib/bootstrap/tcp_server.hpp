@@ -12,7 +12,7 @@
 
 #include <chorale/core/clock.hpp>
 
-#include "../core/unique_fd.hpp"
+#include "../core/process_fd.hpp"
 #include "tcp_root.hpp"
 
 namespace chorale::bootstrap {
@@ -21,7 +21,7 @@ namespace chorale::bootstrap {
 class tcp_server {
  public:
   /// `listener` may be empty if there is no other rank.
-  tcp_server(const tcp_claim& mine, std::span<const std::byte> secret, detail::unique_fd listener);
+  tcp_server(const tcp_claim& mine, std::span<const std::byte> secret, detail::process_fd listener);
   tcp_server(const tcp_server&) = delete;
   tcp_server& operator=(const tcp_server&) = delete;
 
@@ -50,8 +50,8 @@ class tcp_server {
   [[nodiscard]] bool is_flushed() const;
 
   tcp_root root_;
-  detail::unique_fd listener_;
-  std::map<int, detail::unique_fd> sockets_;
+  detail::process_fd listener_;
+  std::map<int, detail::process_fd> sockets_;
   int connections_ = 0;  ///< accepted so far
   std::optional<cards> finished_;
   tcp_bytes room_;

@@ -52,14 +52,14 @@ void prepare(int socket) noexcept {
   set_option(socket, IPPROTO_TCP, TCP_KEEPCNT, 3);
 }
 
-detail::unique_fd new_socket(int family) noexcept {
-  return detail::unique_fd{detail::above_streams(
+detail::process_fd new_socket(int family) noexcept {
+  return detail::process_fd{detail::above_streams(
       [&] { return ::socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP); })};
 }
 
 /// Returns -1 with errno on failure.
-detail::unique_fd listener_at(const tcp_address& address) noexcept {
-  detail::unique_fd listener = new_socket(address.where.ss_family);
+detail::process_fd listener_at(const tcp_address& address) noexcept {
+  detail::process_fd listener = new_socket(address.where.ss_family);
   if (listener.get() < 0) return listener;
   set_option(listener.get(), SOL_SOCKET, SO_REUSEADDR, 1);
   if (address.where.ss_family == AF_INET6) set_option(listener.get(), IPPROTO_IPV6, IPV6_V6ONLY, 0);
@@ -178,7 +178,7 @@ tcp_resolution resolve(const tcp_place& place) {
   return result;
 }
 
-detail::unique_fd listen_at(const tcp_place& place) {
+detail::process_fd listen_at(const tcp_place& place) {
   std::vector<tcp_address> choices;
   if (!place.host.empty())
     choices =
@@ -186,7 +186,7 @@ detail::unique_fd listen_at(const tcp_place& place) {
   choices.push_back(any_address(AF_INET6, place.port));
   choices.push_back(any_address(AF_INET, place.port));
   for (const tcp_address& address : choices) {
-    detail::unique_fd listener = listener_at(address);
+    detail::process_fd listener = listener_at(address);
     // If the address is that of a router in front of this host, or the kernel has no IPv6: tries the next
     // one.
     if (listener.get() >= 0) return listener;
@@ -236,10 +236,10 @@ std::vector<std::array<std::byte, 16>> addresses_of_this_host(std::size_t most) 
   return others;
 }
 
-detail::unique_fd accept_from(int listener, std::string& from) {
+detail::process_fd accept_from(int listener, std::string& from) {
   tcp_address theirs;
   theirs.bytes = sizeof theirs.where;
-  detail::unique_fd socket{detail::above_streams([&] {
+  detail::process_fd socket{detail::above_streams([&] {
     return ::accept4(listener, reinterpret_cast<sockaddr*>(&theirs.where), &theirs.bytes,
                      SOCK_NONBLOCK | SOCK_CLOEXEC);
   })};
@@ -253,8 +253,8 @@ detail::unique_fd accept_from(int listener, std::string& from) {
   return socket;
 }
 
-detail::unique_fd connect_to(const tcp_address& address) noexcept {
-  detail::unique_fd socket = new_socket(address.where.ss_family);
+detail::process_fd connect_to(const tcp_address& address) noexcept {
+  detail::process_fd socket = new_socket(address.where.ss_family);
   if (socket.get() < 0) return socket;
   prepare(socket.get());
   if (::connect(socket.get(), generic(address), address.bytes) != 0 && errno != EINPROGRESS &&

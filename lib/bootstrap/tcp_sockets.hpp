@@ -13,7 +13,7 @@
 
 #include <chorale/core/clock.hpp>
 
-#include "../core/unique_fd.hpp"
+#include "../core/process_fd.hpp"
 
 namespace chorale::bootstrap {
 
@@ -50,7 +50,7 @@ struct tcp_resolution {
 /// Listens at that address if it is written in numbers and belongs to this host, or is "localhost"; otherwise
 /// at all addresses of this host, since a name may be that of a service in front of it. Port 0: any. @throws
 /// error with the errno
-[[nodiscard]] detail::unique_fd listen_at(const tcp_place& place);
+[[nodiscard]] detail::process_fd listen_at(const tcp_place& place);
 [[nodiscard]] std::uint16_t port_of(int listener) noexcept;
 /// The addresses by which other hosts may reach this one, at most `most`, as in `tcp_address::of`; the
 /// loopback address if there are no others.
@@ -58,9 +58,9 @@ struct tcp_resolution {
 
 /// The next incoming connection, and its address in `from`; -1 if none is waiting. @throws error with the
 /// errno
-[[nodiscard]] detail::unique_fd accept_from(int listener, std::string& from);
+[[nodiscard]] detail::process_fd accept_from(int listener, std::string& from);
 /// Begins to connect. Returns -1 with errno on failure.
-[[nodiscard]] detail::unique_fd connect_to(const tcp_address& address) noexcept;
+[[nodiscard]] detail::process_fd connect_to(const tcp_address& address) noexcept;
 /// 0 if the connection is established, otherwise the errno.
 [[nodiscard]] int error_of_connection(int socket) noexcept;
 /// Ends the connection for the other side, even if a child of fork() holds a copy. What was sent still

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "unmap_monitor.hpp"
 
-#include <atomic>
 #include <cerrno>
 #include <fcntl.h>
 #include <linux/userfaultfd.h>
 #include <mutex>
 #include <poll.h>
-#include <pthread.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -53,18 +51,8 @@ struct known_monitor {
   std::weak_ptr<unmap_monitor> one;
 };
 
-/// The descriptor of this process's monitor, or -1.
-std::atomic<int> open_descriptor{-1};
-
-/// A child that kept the descriptor would keep the watch over the memory of its parent, which would wait for
-/// ever in munmap() once it has closed its own copy and nobody reads what the kernel reports.
-void close_in_child() {
-  if (const int fd = open_descriptor.exchange(-1); fd >= 0) close(fd);
-}
-
 [[gnu::constructor]] void share_no_monitor_with_children() {
   detail::of_process<known_monitor>::handle_forks();
-  static_cast<void>(pthread_atfork(nullptr, nullptr, close_in_child));
 }
 
 }  // namespace
@@ -77,7 +65,6 @@ std::shared_ptr<unmap_monitor> unmap_monitor::shared() {
   const int fd = open_userfaultfd();
   if (fd < 0) return nullptr;
   monitor.reset(new unmap_monitor(fd));
-  open_descriptor = fd;
   known.one = monitor;
   return monitor;
 }
@@ -96,10 +83,6 @@ unmap_monitor::~unmap_monitor() {
   static_cast<void>(!write(stop_fd_, &one, sizeof one));
   thread_.join();
   close(stop_fd_);
-  // From now on it may be the number of another file. Another monitor may have been made meanwhile.
-  int mine = fd_;
-  open_descriptor.compare_exchange_strong(mine, -1);
-  close(fd_);
 }
 
 bool unmap_monitor::watch(std::uintptr_t first, std::size_t bytes) noexcept {
@@ -108,11 +91,11 @@ bool unmap_monitor::watch(std::uintptr_t first, std::size_t bytes) noexcept {
   request.range.len = bytes;
   // Write protection that is never enabled causes no faults; any mode delivers the events.
   request.mode = UFFDIO_REGISTER_MODE_WP;
-  return ioctl(fd_, UFFDIO_REGISTER, &request) == 0;
+  return ioctl(fd_.get(), UFFDIO_REGISTER, &request) == 0;
 }
 
 void unmap_monitor::run() noexcept {
-  pollfd fds[2] = {{fd_, POLLIN, 0}, {stop_fd_, POLLIN, 0}};
+  pollfd fds[2] = {{fd_.get(), POLLIN, 0}, {stop_fd_, POLLIN, 0}};
   for (;;) {
     if (poll(fds, 2, -1) < 0 && errno != EINTR) return;
     if (fds[1].revents != 0) return;
@@ -124,7 +107,7 @@ void unmap_monitor::run() noexcept {
 void unmap_monitor::read_events() noexcept {
   log_.note_all([this](unmapped_log::range& gone) {
     uffd_msg event;
-    while (read(fd_, &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
+    while (read(fd_.get(), &event, sizeof event) == static_cast<ssize_t>(sizeof event)) {
       if (event.event == UFFD_EVENT_REMOVE || event.event == UFFD_EVENT_UNMAP) {
         gone = {event.arg.remove.start, event.arg.remove.end - event.arg.remove.start};
         return true;

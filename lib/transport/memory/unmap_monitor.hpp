@@ -10,6 +10,7 @@
 
 #include <chorale/core/origin.hpp>
 
+#include "../../core/process_fd.hpp"
 #include "unmapped_log.hpp"
 
 namespace chorale::transport {
@@ -48,7 +49,9 @@ class unmap_monitor {
   void run() noexcept;
   void read_events() noexcept;
 
-  int fd_;
+  /// A child that kept it would keep the watch over the memory of its parent, which would wait for ever in
+  /// munmap() once it has closed its own copy and nobody reads what the kernel reports.
+  detail::process_fd fd_;
   int stop_fd_;
   unmapped_log log_;
   std::thread thread_;
