@@ -213,7 +213,6 @@ class process {
   unique_fd life_write_;  ///< held only by this process
   unique_fd epoll_;
   std::atomic<bool> stopping_{false};
-  std::atomic<bool> lost_a_peer_{false};  ///< since `attend` last looked
   std::thread service_;
 };
 

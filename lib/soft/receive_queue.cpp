@@ -58,9 +58,8 @@ bool drop_receive(receive_queue_record& queue) noexcept {
   queue.head.store(head, std::memory_order_release);
   const std::uint32_t limit = queue.limit.load(std::memory_order_relaxed);
   if (limit == 0 || queue.tail.load(std::memory_order_relaxed) - head >= limit) return false;
-  // In this order, so that a process that dies in between leaves one of them.
+  queue.limit.store(0, std::memory_order_relaxed);
   queue.limit_reached.store(1, std::memory_order_release);
-  queue.limit.store(0, std::memory_order_release);
   return true;
 }
 

@@ -77,9 +77,6 @@ void process::lose(peer& p) noexcept {
     if (fd >= 0) epoll_ctl(epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
   if (p.dead.exchange(true)) return;
   p.bury();
-  // It may have died after it published a completion and before it wrote the event for it.
-  lost_a_peer_.store(true);
-  call_attention();
 }
 
 void process::check_unwatched() noexcept {
@@ -165,9 +162,6 @@ void process::attend() noexcept {
   std::atomic_thread_fence(orders::calling_attention);
   const std::lock_guard lock(objects_mutex_);
   for (queue_pair* qp : queue_pairs_) take_responder_error(*qp);
-  // An event too many costs its receiver one look at the queue.
-  if (lost_a_peer_.exchange(false))
-    for (completion_queue* cq : completion_queues_) cq->record->owed.store(1);
   post_owed_events();
   for (completion_queue* cq : completion_queues_) {
     if (cq->record->overrun.load(std::memory_order_acquire) == 0 || cq->failure_raised) continue;

@@ -3,12 +3,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <iterator>
 #include <thread>
 #include <unistd.h>
+#include <utility>
 
 #include <catch2/catch.hpp>
+
+#include <chorale/core/clock.hpp>
 
 #include "../../lib/soft/queues.hpp"
 #include "../support/instrumented.hpp"
@@ -236,6 +240,37 @@ TEST_CASE("A queue can be armed while a stopped process holds its lock", "[soft]
   done.wr_id = 9;
   CHECK(device::push_completion(*self, *static_cast<device::completion_queue*>(n.recv_cq), done));
   CHECK(event());
+  CHECK(wait(n.recv_cq).wr_id == 9);
+  self->leave();
+}
+
+TEST_CASE("A completion waits for a stopped process that holds the lock of its queue", "[soft]") {
+  node n(64);
+  auto& queue = *static_cast<device::completion_queue*>(n.recv_cq);
+  device::process* self = device::process::join();
+  REQUIRE(self != nullptr);
+  // Held by a live process, which continues after longer than others wait for a lock.
+  REQUIRE(queue.record->lock.try_lock(self->lock_name()));
+  struct : chorale::time_source {
+    chorale::clock::time_point now() noexcept override { return present; }
+    void give_way() noexcept override { sleep_until(present); }
+    void sleep_until(chorale::clock::time_point end) noexcept override {
+      present = std::max(present, end) + std::chrono::milliseconds{10};
+      if (present > begin + std::chrono::nanoseconds{2 * device::lock_patience_ns} && lock != nullptr)
+        std::exchange(lock, nullptr)->unlock();
+    }
+    chorale::clock::time_point begin{std::chrono::hours{1}};
+    chorale::clock::time_point present = begin;
+    device::shared_lock* lock = nullptr;
+  } time;
+  time.lock = &queue.record->lock;
+  device::completion done{};
+  done.wr_id = 9;
+  {
+    const chorale::replaced_clock guard{time};
+    CHECK(device::push_completion(*self, queue, done));
+  }
+  CHECK(time.lock == nullptr);
   CHECK(wait(n.recv_cq).wr_id == 9);
   self->leave();
 }
