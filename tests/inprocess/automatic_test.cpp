@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <initializer_list>
 #include <set>
 #include <span>
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <catch2/catch.hpp>
+#include <fmt/format.h>
 
 #include <chorale/chorale.hpp>
 
@@ -58,6 +60,45 @@ struct table_file {
   ~table_file() { std::filesystem::remove(name); }
   std::filesystem::path name;
 };
+
+/// A file with the rows of the built-in table.
+struct copy_of_built_in {
+  copy_of_built_in()
+      : name(std::filesystem::temp_directory_path() /
+             ("chorale-automatic-" + std::to_string(getpid()) + "-same.json")) {
+    std::ofstream out{name};
+    const char* separator = R"({"tuning": [)";
+    for (const auto& row : chorale::model::tuning_table::built_in()->rows()) {
+      out << std::exchange(separator, ",\n")
+          << fmt::format(
+                 R"({{"operation": "{}", "transport": "{}", "ranks": {}, "crowded": {}, "bytes": {}, )"
+                 R"("places": {}, "largest": {}, "microseconds": {{"{}": {}}}}})",
+                 chorale::name(row.what), row.transport, row.ranks, row.crowded, row.bytes, row.places,
+                 row.largest, row.algorithm, row.microseconds);
+    }
+    out << "]}";
+  }
+  copy_of_built_in(const copy_of_built_in&) = delete;
+  copy_of_built_in& operator=(const copy_of_built_in&) = delete;
+  ~copy_of_built_in() { std::filesystem::remove(name); }
+  std::filesystem::path name;
+};
+
+/// What the error says if only rank 0 has these settings. Fails the test unless it is of a mismatch.
+std::string complaint_if_alone(const std::function<void(chorale::config&)>& set,
+                               const chorale::config& common = inprocess::settings()) {
+  try {
+    inprocess::run_anywhere(2, [&](auto& group) {
+      auto settings = common;
+      if (group.rank() == 0) set(settings);
+      chosen_among comm{group, settings};
+    });
+  } catch (const chorale::error& e) {
+    CHECK(e.code() == chorale::errc::mismatch);
+    return e.what();
+  }
+  return "none";
+}
 
 }  // namespace
 
@@ -298,17 +339,27 @@ TEST_CASE("ranks with different tables are refused", "[automatic]") {
   if (!support::reads_json()) return;
   const table_file one{"-1.json", 9};
   const table_file other{"-2.json", 8};
-  std::string complaint;
-  try {
-    inprocess::run_anywhere(2, [&](auto& group) {
-      auto settings = inprocess::settings();
-      settings.tuning = group.rank() == 0 ? one.name : other.name;
-      chosen_among comm{group, settings};
-    });
-  } catch (const chorale::error& e) {
-    complaint = e.what();
-    CHECK(e.code() == chorale::errc::mismatch);
-  }
+  auto common = inprocess::settings();
+  common.tuning = other.name;
+  const auto complaint =
+      complaint_if_alone([&](chorale::config& settings) { settings.tuning = one.name; }, common);
   CHECK(complaint.find("tuning table differs") != std::string::npos);
   CHECK(complaint.find("CHORALE_TUNING") != std::string::npos);
+}
+
+TEST_CASE("ranks are refused if a setting that decides is set on one of them, though it changes no value",
+          "[automatic]") {
+  auto common = inprocess::settings();
+  common.zero_copy_bytes = 4096;
+  CHECK(
+      complaint_if_alone([](chorale::config& settings) { settings.alltoall_zero_copy_bytes = 4096; }, common)
+          .find("config::alltoall_zero_copy_bytes differs between ranks: 4096 on rank 0, unset on rank 1") !=
+      std::string::npos);
+  if (!support::reads_json()) return;
+  const copy_of_built_in same;
+  REQUIRE(chorale::model::tuning_table::read(same.name)->fingerprint() ==
+          chorale::model::tuning_table::built_in()->fingerprint());
+  CHECK(complaint_if_alone([&](chorale::config& settings) {
+          settings.tuning = same.name;
+        }).find("tuning table differs") != std::string::npos);
 }

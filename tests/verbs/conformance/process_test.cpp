@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The peer in a separate process, until it dies.
 #include <cstring>
+#include <memory>
 #include <numeric>
 #include <queue>
+#include <sys/resource.h>
 #include <unistd.h>
+#include <utility>
 
 #include "child.hpp"
 #include "scene.hpp"
@@ -20,8 +23,11 @@ struct place {
 };
 
 struct far_end {
-  explicit far_end(const connection& wanted = {})
-      : queue(r.device, 64),
+  /// Several ends can share a rig.
+  explicit far_end(const connection& wanted = {}, std::shared_ptr<rig> shared = std::make_shared<rig>())
+      : owner(std::move(shared)),
+        r(*owner),
+        queue(r.device, 64),
         pair(r.domain, {.send = &queue, .recv = &queue, .send_sges = 2, .recv_sges = 2}),
         details(wanted) {}
   /// Posts `receives` of 4 KiB before the peer may send.
@@ -38,7 +44,8 @@ struct far_end {
     pair.to_ready_to_send(peer);
     line.meet();
   }
-  rig r;
+  std::shared_ptr<rig> owner;
+  rig& r;
   completion_queue queue;
   queue_pair pair;
   connection details;
@@ -87,6 +94,54 @@ TEST_CASE("child: sitter", "[.child]") {
   for (;;) pause();
 }
 
+constexpr std::uint64_t additions = 20'000;
+
+/// Adds 1 to the first word of the peer's memory `additions` times, perhaps without being able to open files.
+TEST_CASE("child: adder", "[.child]") {
+  const wire line = child_wire();
+  far_end self;
+  self.connect(line);
+  work(IBV_WR_SEND).post(self.pair);
+  good(self.queue);
+  if (line.receive<bool>()) {
+    const rlimit none{0, 0};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  line.meet();
+  for (std::uint64_t i = 0; i < additions; ++i) {
+    work(IBV_WR_ATOMIC_FETCH_AND_ADD, {self.r.piece(0, 8)})
+        .at(self.to.address, self.to.rkey)
+        .operands(1)
+        .post(self.pair);
+    good(self.queue);
+  }
+  line.meet();
+}
+
+/// Adds 1 to the first word of the peer's memory so many times, after the peer has allowed it to open files or
+/// not.
+constexpr std::uint64_t additions = 20'000;
+TEST_CASE("child: adder", "[.child]") {
+  const wire line = child_wire();
+  far_end self;
+  self.connect(line);
+  work(IBV_WR_SEND).post(self.pair);  // connects the processes
+  good(self.queue);
+  if (!line.receive<bool>()) {
+    const rlimit none{0, 0};
+    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
+  }
+  line.meet();
+  for (std::uint64_t i = 0; i < additions; ++i) {
+    work(IBV_WR_ATOMIC_FETCH_AND_ADD, {self.r.piece(0, 8)})
+        .at(self.to.address, self.to.rkey)
+        .operands(1)
+        .post(self.pair);
+    good(self.queue);
+  }
+  line.meet();
+}
+
 std::uint64_t sum_of(const rig& r, std::size_t offset, std::size_t bytes) {
   return std::accumulate(
       r.buffer.data() + offset, r.buffer.data() + offset + bytes, std::uint64_t{0},
@@ -127,6 +182,25 @@ TEST_CASE("messages, writes and reads between processes", "[process]") {
     good(self.queue);
     CHECK(std::memcmp(self.r.buffer.data() + 20'000, self.r.buffer.data() + 10'000, 10'000) == 0);
   }
+}
+
+TEST_CASE("the additions of two processes add up, also if one of them cannot map the memory", "[process]") {
+  if (is_simulated()) return skip(one_process);
+  child at_will("child: adder"), limited("child: adder");
+  far_end self;
+  far_end other({}, self.owner);
+  std::memset(self.r.buffer.data(), 0, 8);
+  self.connect(at_will.line(), 1);
+  other.connect(limited.line(), 1);
+  at_will.line().send(true);
+  limited.line().send(false);
+  for (int i = 0; i < 2; ++i) {
+    at_will.line().meet();
+    limited.line().meet();
+  }
+  std::uint64_t sum = 0;
+  std::memcpy(&sum, self.r.buffer.data(), 8);
+  CHECK(sum == 2 * additions);
 }
 
 TEST_CASE("a killed peer is silent: retries are exceeded, and others are not affected", "[process]") {
