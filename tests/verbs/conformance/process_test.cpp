@@ -94,9 +94,9 @@ TEST_CASE("child: sitter", "[.child]") {
   for (;;) pause();
 }
 
-constexpr std::uint64_t additions = 20'000;
+constexpr std::uint64_t added_by_each = 20'000;
 
-/// Adds 1 to the first word of the peer's memory `additions` times, perhaps without being able to open files.
+/// Adds 1 to the first word of the peer's memory `added_by_each` times, perhaps without being able to open files.
 TEST_CASE("child: adder", "[.child]") {
   const wire line = child_wire();
   far_end self;
@@ -108,7 +108,7 @@ TEST_CASE("child: adder", "[.child]") {
     REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
   }
   line.meet();
-  for (std::uint64_t i = 0; i < additions; ++i) {
+  for (std::uint64_t i = 0; i < added_by_each; ++i) {
     work(IBV_WR_ATOMIC_FETCH_AND_ADD, {self.r.piece(0, 8)})
         .at(self.to.address, self.to.rkey)
         .operands(1)
@@ -120,7 +120,7 @@ TEST_CASE("child: adder", "[.child]") {
 
 /// Adds 1 to the first word of the peer's memory so many times, after the peer has allowed it to open files or
 /// not.
-constexpr std::uint64_t additions = 20'000;
+constexpr std::uint64_t added_by_each = 20'000;
 TEST_CASE("child: adder", "[.child]") {
   const wire line = child_wire();
   far_end self;
@@ -132,7 +132,7 @@ TEST_CASE("child: adder", "[.child]") {
     REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
   }
   line.meet();
-  for (std::uint64_t i = 0; i < additions; ++i) {
+  for (std::uint64_t i = 0; i < added_by_each; ++i) {
     work(IBV_WR_ATOMIC_FETCH_AND_ADD, {self.r.piece(0, 8)})
         .at(self.to.address, self.to.rkey)
         .operands(1)
@@ -200,7 +200,7 @@ TEST_CASE("the additions of two processes add up, also if one of them cannot map
   }
   std::uint64_t sum = 0;
   std::memcpy(&sum, self.r.buffer.data(), 8);
-  CHECK(sum == 2 * additions);
+  CHECK(sum == 2 * added_by_each);
 }
 
 TEST_CASE("a killed peer is silent: retries are exceeded, and others are not affected", "[process]") {
