@@ -94,30 +94,6 @@ TEST_CASE("child: sitter", "[.child]") {
   for (;;) pause();
 }
 
-constexpr std::uint64_t added_by_each = 20'000;
-
-/// Adds 1 to the first word of the peer's memory `added_by_each` times, perhaps without being able to open files.
-TEST_CASE("child: adder", "[.child]") {
-  const wire line = child_wire();
-  far_end self;
-  self.connect(line);
-  work(IBV_WR_SEND).post(self.pair);
-  good(self.queue);
-  if (line.receive<bool>()) {
-    const rlimit none{0, 0};
-    REQUIRE(setrlimit(RLIMIT_NOFILE, &none) == 0);
-  }
-  line.meet();
-  for (std::uint64_t i = 0; i < added_by_each; ++i) {
-    work(IBV_WR_ATOMIC_FETCH_AND_ADD, {self.r.piece(0, 8)})
-        .at(self.to.address, self.to.rkey)
-        .operands(1)
-        .post(self.pair);
-    good(self.queue);
-  }
-  line.meet();
-}
-
 /// Adds 1 to the first word of the peer's memory so many times, after the peer has allowed it to open files or
 /// not.
 constexpr std::uint64_t added_by_each = 20'000;
