@@ -101,8 +101,10 @@ TEST_CASE("child: adder", "[.child]") {
   const wire line = child_wire();
   far_end self;
   self.connect(line);
+  work(IBV_WR_SEND).post(self.pair);  // finds the peer
+  good(self.queue);
   const bool opens_files = line.receive<bool>();
-  // The peer has sent a message and waits for this: from now on the processes can wake each other.
+  // The peer's message waits for this, so the peer is woken, and can be woken from now on.
   receive(self.pair, 1, {self.r.piece(64, 8)});
   good(self.queue);
   if (!opens_files) {
@@ -171,14 +173,15 @@ TEST_CASE("the additions of two processes add up, also if one of them cannot map
   child at_will("child: adder"), limited("child: adder");
   far_end self;
   far_end other({}, self.owner);
-  std::memset(self.r.buffer.data(), 0, 8);
-  self.connect(at_will.line());
-  other.connect(limited.line());
+  self.connect(at_will.line(), 1);
+  other.connect(limited.line(), 1);
   for (far_end* end : {&self, &other}) {
     work(IBV_WR_SEND, {self.r.piece(64, 8)}).post(end->pair);
     (end == &self ? at_will : limited).line().send(end == &self);
     good(end->queue);
+    good(end->queue);
   }
+  std::memset(self.r.buffer.data(), 0, 8);
   for (int i = 0; i < 2; ++i) {
     at_will.line().meet();
     limited.line().meet();
