@@ -41,8 +41,9 @@ struct two_level : of_levels<In, Between> {
     const std::size_t held = from.holds_all ? by_place.total() : ranks.leads() ? by_place.bytes_of(place) : 0;
     const auto aside = chorale::scratch_of(net, is_straight ? 0 : held);
     // In place the root's block stays where the program has it, perhaps in memory that cannot be written: the
-    // equal bytes that come back go elsewhere.
-    const bool keeps = from.is_me && !is_straight && mine.data() == all[root].data();
+    // equal bytes that come back, unless they are taken from there in the first place, go elsewhere.
+    const bool is_taken_there = is_straight && ranks.leads();
+    const bool keeps = from.is_me && !is_taken_there && mine.data() == all[root].data();
     const auto unused = chorale::scratch_of(net, keeps ? mine.size() : 0);
     if (keeps) mine = unused.memory();
     std::span<const std::byte> data = aside.memory();
