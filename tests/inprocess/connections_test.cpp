@@ -79,7 +79,18 @@ void check_one_sided(Comm& comm, std::uint64_t seed) {
     }
     if (rank != 0) {
       const auto old = co_await net.fetch_add(all[0].counter, 0, 1, now);
-      if (old >= static_cast<std::uint64_t>(size)) throw std::runtime_error("the counter is wrong");
+      if ((old & 0xffffffffU) >= static_cast<std::uint64_t>(size))
+        throw std::runtime_error("the counter is wrong");
+      // Two at once, as by a window while an algorithm is parked.
+      const std::uint64_t mark = std::uint64_t{1} << (32 + rank);
+      auto first = net.fetch_add(all[0].counter, 0, mark, now);
+      auto second = net.fetch_add(all[0].counter, 0, 0 - mark, now);
+      net.frames().note_awaited();
+      const bool first_is_over = first.poll();
+      second.await_ready();
+      if (!first_is_over) net.wait(0, now, [&] { return first.poll(); });
+      if (first.await_resume() == second.await_resume())
+        throw std::runtime_error("an operation has the old value of another one");
     }
     for (int from = 0; from < size; ++from) {
       if (from != rank) co_await net.notified(from, now);
