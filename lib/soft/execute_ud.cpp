@@ -61,8 +61,8 @@ std::uint64_t bytes_of(std::span<const local_piece> pieces) noexcept {
   return sum;
 }
 
-/// Scatters into the receive: false if a key of the receiver is invalid or its memory is inaccessible.
-bool scatter(process& self, region_cache& regions, peer& target, const taken_receive& taken,
+/// Scatters into the receive: refused if a key of the receiver is invalid or its memory is inaccessible.
+access_status scatter(process& self, region_cache& regions, peer& target, const taken_receive& taken,
              const datagram_header& d, std::span<const local_piece> payload) noexcept {
   const std::uint64_t bytes = bytes_of(payload);
   unsigned char grh[grh_bytes];
@@ -79,12 +79,11 @@ bool scatter(process& self, region_cache& regions, peer& target, const taken_rec
     const region_view* region = regions.find(self, target, s.lkey);
     if (region == nullptr || region->remote_key || (region->access & IBV_ACCESS_LOCAL_WRITE) == 0 ||
         region->pd != taken.pd || !region->covers(s.address, s.length))
-      return false;
+      return access_status::refused;
     to[count++] = region->piece(s.address, std::min<std::uint64_t>(s.length, left));
     left -= to[count - 1].bytes;
   }
-  return write_remote(self, target, {from.data(), payload.size() + 1}, {to.data(), count}) ==
-         access_status::done;
+  return write_remote(self, target, {from.data(), payload.size() + 1}, {to.data(), count});
 }
 
 /// Sends to one QP: delivered at once, or put in flight by the deferred engine.
@@ -209,7 +208,9 @@ void deliver_datagram(process& self, region_cache& regions, std::uint32_t qpn, c
       c.imm = d.imm;
       c.wc_flags |= IBV_WC_WITH_IMM;
     }
-    bad_key = !scatter(self, regions, *target, taken, d, payload);
+    const access_status placed = scatter(self, regions, *target, taken, d, payload);
+    if (placed == access_status::silent) return drop(base);
+    bad_key = placed == access_status::refused;
     if (bad_key) c.status = IBV_WC_LOC_PROT_ERR;
     // Not earlier: a sender that dies during its copy has consumed nothing.
     limit = drop_receive(*queue);
