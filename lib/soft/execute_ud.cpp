@@ -63,7 +63,7 @@ std::uint64_t bytes_of(std::span<const local_piece> pieces) noexcept {
 
 /// Scatters into the receive: refused if a key of the receiver is invalid or its memory is inaccessible.
 access_status scatter(process& self, region_cache& regions, peer& target, const taken_receive& taken,
-             const datagram_header& d, std::span<const local_piece> payload) noexcept {
+                      const datagram_header& d, std::span<const local_piece> payload) noexcept {
   const std::uint64_t bytes = bytes_of(payload);
   unsigned char grh[grh_bytes];
   fill_grh(self, d, bytes, grh);
