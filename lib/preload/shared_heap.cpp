@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
+#include <utility>
 
 #include "core/pages.hpp"
 #include "core/streams_reserved.hpp"
@@ -207,11 +208,13 @@ void shared_heap::after_fork_parent() noexcept {
 void shared_heap::after_fork_child() noexcept {
   const kept_errno keep;
   shared_heap& heap = instance();
-  if (!heap.move_to_own_memory()) {
+  // Without a descriptor the memory is private already, and fork() has copied it.
+  if (heap.fd_ >= 0 && !heap.move_to_own_memory()) {
     // Private pages of the old memory: this child may see later writes of its parent, but not vice versa.
     mmap(reinterpret_cast<void*>(begin_.load()), bytes_.load(), PROT_READ | PROT_WRITE,
          MAP_PRIVATE | MAP_NORESERVE | MAP_FIXED, heap.fd_, 0);
     soft::readopt_memory(reinterpret_cast<void*>(begin_.load()), -1, 0);
+    close(std::exchange(heap.fd_, -1));
   }
   for (const int fd : heap.fork_pipe_)
     if (fd >= 0) close(fd);

@@ -47,7 +47,7 @@ class shared_heap {
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> free_;  ///< offset -> bytes
   std::map<std::uint64_t, std::uint64_t> used_;
-  int fd_ = -1;
+  int fd_ = -1;  ///< -1: no new blocks
   int fork_pipe_[2] = {-1, -1};  ///< shows end of file to the parent once the child has its copy or is dead
 };
 
