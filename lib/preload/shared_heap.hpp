@@ -30,7 +30,9 @@ class shared_heap {
   /// True if the address lies in the heap. Takes no lock.
   static bool owns(const void* address) noexcept {
     const auto at = reinterpret_cast<std::uintptr_t>(address);
-    return at - begin_.load(std::memory_order_relaxed) < bytes_.load(std::memory_order_relaxed);
+    // Who sees the size sees where it begins: it is stored before.
+    const std::size_t bytes = bytes_.load(std::memory_order_acquire);
+    return at - begin_.load(std::memory_order_relaxed) < bytes;
   }
 
  private:
@@ -47,7 +49,7 @@ class shared_heap {
   std::mutex mutex_;
   std::map<std::uint64_t, std::uint64_t> free_;  ///< offset -> bytes
   std::map<std::uint64_t, std::uint64_t> used_;
-  int fd_ = -1;  ///< -1: no new blocks
+  int fd_ = -1;                  ///< -1: no new blocks
   int fork_pipe_[2] = {-1, -1};  ///< shows end of file to the parent once the child has its copy or is dead
 };
 
