@@ -16,7 +16,7 @@ import pathlib
 import shlex
 import sys
 
-from measuring import mpi, options, pages
+from measuring import mpi, options, pages, process
 from measuring.comparison import contestants, machine, picture, report, turns
 from plots import program as plotter
 
@@ -102,6 +102,8 @@ def run(chosen):
     # Sizes are multiples of a float, and must be equal for all programs.
     sizes = sorted({max(4, size // 4 * 4) for size in chosen.sizes})
     everyone, missing = contestants.gather(chosen)
+    if chosen.page and missing:
+        raise process.Refused(f"the page is kept, since a library would be missing: {'; '.join(missing)} (--without leaves one of Debian's out)")
     load = machine.load()
     results = turns.measure(everyone, chosen, operations, sizes, show)
     show("")

@@ -113,6 +113,12 @@ class Compare(fakes.Faked):
         self.assertIn("bad: its program could not be built", said)
         self.assertIn("error: no such thing", said)
         self.assertIn("no row has the best peer to compare with", said)
+        page = "<!-- made by tools/measure: here -->\nold\n<!-- end of here -->\n"
+        self.write("page.md", page)
+        status, _, errors = self.compare(self.fake("bad"), "barrier", "--page", f"{self.folder}/page.md:here", BROKEN="1")
+        self.assertEqual(status, 2)
+        self.assertIn("the page is kept, since a library would be missing: bad: its program could not be built", errors)
+        self.assertEqual((self.folder / "page.md").read_text(encoding="utf-8"), page)
         self.write("fake/bin/mpicc", "#!/bin/sh\n")
         self.assertIn("wrote no program", self.compare(self.fake("bad"), "barrier")[1])
 
