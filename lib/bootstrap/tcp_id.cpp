@@ -18,7 +18,7 @@ namespace {
 
 struct made_id {
   detail::process_fd listener{};  ///< none once a rank has taken it
-  bool is_over = false;          ///< the group has been made, or has failed
+  bool is_over = false;           ///< the group has been made, or has failed
 };
 
 /// The ids that this process has made, by their secrets.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // An unmodified program under libchorale-soft.so that forks while its threads allocate and free: no child
-// hangs or crashes, and none changes a block of its parent or loses one of its own. Ends with status 0; by SIGALRM if anything hangs.
+// hangs or crashes, and none changes a block of its parent or loses one of its own. Ends with status 0; by
+// SIGALRM if anything hangs.
 // Usage: forks_under_preload FORKS
 #include <atomic>
 #include <cstddef>

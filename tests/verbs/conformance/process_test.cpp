@@ -96,7 +96,8 @@ TEST_CASE("child: sitter", "[.child]") {
 
 constexpr std::uint64_t added_by_each = 20'000;
 
-/// Adds 1 to the first word of the peer's memory `added_by_each` times. Opens no more files if the peer says so.
+/// Adds 1 to the first word of the peer's memory `added_by_each` times. Opens no more files if the peer says
+/// so.
 TEST_CASE("child: adder", "[.child]") {
   const wire line = child_wire();
   far_end refused;
