@@ -70,7 +70,7 @@ bool push_completion(process& self, peer& target, std::uint64_t queue, const com
   bool fire = false;
   {
     // A holder that is stopped delays the completion, which must not be lost: its message is delivered.
-    const lock_guard lock(cq->lock, self.lock_name(), [&] { return target.dead.load(); });
+    const lock_guard lock(cq->lock, self.lock_name(), target.dead);
     if (!lock) return false;
     const std::uint64_t mask = cq->mask.load(std::memory_order_relaxed);
     auto* ring = at<completion_entry>(base, cq->ring.load(std::memory_order_relaxed), mask + 1);

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <atomic>
-#include <concepts>
 #include <cstdint>
 
 namespace chorale::soft {
@@ -61,14 +60,14 @@ class lock_guard {
   lock_guard(shared_lock& lock, std::uint32_t me, std::int64_t patience_ns = lock_patience_ns,
              segment* written = nullptr) noexcept
       : lock_(lock.lock(me, patience_ns, written) ? &lock : nullptr) {}
-  /// Waits for a stopped holder until `ends()`.
-  template <std::predicate Ends>
-  lock_guard(shared_lock& lock, std::uint32_t me, const Ends& ends) noexcept : lock_(&lock) {
-    while (!lock.lock(me))
-      if (ends()) {
-        lock_ = nullptr;
+  /// Waits for a stopped holder as long as `is_over` is false.
+  lock_guard(shared_lock& lock, std::uint32_t me, const std::atomic<bool>& is_over) noexcept {
+    while (lock_ == nullptr) {
+      if (lock.lock(me))
+        lock_ = &lock;
+      else if (is_over.load())
         return;
-      }
+    }
   }
   ~lock_guard() {
     if (lock_ != nullptr) lock_->unlock();
@@ -78,7 +77,7 @@ class lock_guard {
   explicit operator bool() const noexcept { return lock_ != nullptr; }
 
  private:
-  shared_lock* lock_;
+  shared_lock* lock_ = nullptr;
 };
 
 /// Back-off in a wait loop: pauses, then yields, then naps of 50 us.

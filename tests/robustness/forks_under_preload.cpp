@@ -65,9 +65,10 @@ int run_child(block& of_parent, unsigned round) {
   return is_right && of_parent.is_intact() ? 0 : 1;
 }
 
-bool ends_well(pid_t child) {
+/// The wait status of a child that fork() has returned; -1 if there is none.
+int status_of(pid_t child) {
   int status = -1;
-  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+  return child > 0 && waitpid(child, &status, 0) == child ? status : -1;
 }
 
 /// The exit status of a child whose children get no memory for a copy of the heap: they keep what they write
@@ -76,10 +77,10 @@ int run_limited_child(block& of_parent) {
   const rlimit no_files{0, 0};
   if (setrlimit(RLIMIT_FSIZE, &no_files) != 0) return 1;
   const pid_t child = fork();
-  if (child != 0) return ends_well(child) && of_parent.is_intact() ? 0 : 1;
+  if (child != 0) return status_of(child) == 0 && of_parent.is_intact() ? 0 : 1;
   of_parent.fill(98);
   const pid_t grandchild = fork();
-  if (grandchild != 0) return ends_well(grandchild) && of_parent.is_intact() ? 0 : 1;
+  if (grandchild != 0) return status_of(grandchild) == 0 && of_parent.is_intact() ? 0 : 1;
   return of_parent.is_intact() && are_intact(0) ? 0 : 1;
 }
 
@@ -105,8 +106,8 @@ int main(int count, char** words) {
       if (i + 1 == forks) _exit(run_limited_child(kept));
       std::exit(run_child(kept, static_cast<unsigned>(i)));
     }
-    if (!ends_well(child)) {
-      std::printf("child %d fails\n", i);
+    if (const int status = status_of(child); status != 0) {
+      std::printf("child %d ends with status %d\n", i, status);
       ++wrong;
     }
     if (!kept.is_intact()) {
