@@ -351,8 +351,8 @@ TEST_CASE("ranks are refused if a setting that decides is set on one of them, th
           "[automatic]") {
   auto common = inprocess::settings();
   common.zero_copy_bytes = 4096;
-  const auto complaint = complaint_if_alone(
-      [](chorale::config& settings) { settings.alltoall_zero_copy_bytes = 4096; }, common);
+  const auto complaint =
+      complaint_if_alone([](chorale::config& settings) { settings.alltoall_zero_copy_bytes = 4096; }, common);
   INFO(complaint);
   CHECK(complaint.find("config::alltoall_zero_copy_bytes differs between ranks") != std::string::npos);
   // Either rank may report it.
