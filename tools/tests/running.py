@@ -51,9 +51,9 @@ class InFolder(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         self.folder = pathlib.Path(folder.name)
 
-    def result(self, *words, **variables):
+    def result(self, *words, file="result.json", **variables):
         """(JSON, table) of a benchmark that must succeed."""
-        file = self.folder / "result.json"
+        file = self.folder / file
         done = run(*words, "--json", file, **variables)
         self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
         self.assertNotIn("WRONG", done.stdout)

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <memory>
+#include <new>
 #include <span>
 #include <utility>
 
@@ -15,13 +17,19 @@ namespace chorale {
 
 /// Heap memory that calls of a communicator have returned, for later calls. An allocator gives long buffers
 /// back to the system, and the page faults of getting them again can cost more than the call that needs them.
-/// One thread at a time.
+/// Each buffer lies in as few pages as possible, since pages are what a registration costs; so that cost does
+/// not depend on what else the program has allocated. One thread at a time.
 class kept_scratch {
  public:
+  /// Frees a buffer.
+  struct aligned_delete {
+    std::align_val_t boundary;  ///< that the buffer was allocated with
+    void operator()(std::byte* memory) const noexcept { ::operator delete(memory, boundary); }
+  };
   /// Memory that is kept, or handed out.
   struct buffer {
-    std::unique_ptr<std::byte[]> memory;  ///< null for zero bytes
-    std::size_t bytes = 0;                ///< how many
+    std::unique_ptr<std::byte[], aligned_delete> memory;  ///< null for zero bytes
+    std::size_t bytes = 0;                                ///< how many
   };
   /// The most bytes that are kept; longer buffers are freed at once.
   static constexpr std::size_t most_bytes = std::size_t{16} << 20;
@@ -32,7 +40,7 @@ class kept_scratch {
     buffer* best = nullptr;
     for (buffer& one : std::span{kept_}.first(count_))
       if (one.bytes >= bytes && (best == nullptr || one.bytes < best->bytes)) best = &one;
-    if (best == nullptr) return {std::make_unique_for_overwrite<std::byte[]>(bytes), bytes};
+    if (best == nullptr) return {allocate(bytes), bytes};
     buffer found = std::move(*best);
     std::move(best + 1, kept_.data() + count_, best);
     --count_;
@@ -52,12 +60,21 @@ class kept_scratch {
   }
 
  private:
+  static constexpr std::size_t page = 4096;
+
+  static std::unique_ptr<std::byte[], aligned_delete> allocate(std::size_t bytes) {
+    const std::align_val_t boundary{
+        bytes >= page ? page : std::max(std::bit_ceil(bytes), std::size_t{__STDCPP_DEFAULT_NEW_ALIGNMENT__})};
+    return {static_cast<std::byte*>(::operator new(bytes, boundary)), aligned_delete{boundary}};
+  }
+
   std::array<buffer, 8> kept_;
   std::size_t count_ = 0;
   std::size_t total_ = 0;
 };
 
-/// Uninitialised heap memory for one call. Aligned as by operator new.
+/// Uninitialised heap memory for one call. It begins at a page if it has the size of one, else at a multiple
+/// of its size, rounded up to a power of two.
 class scratch {
  public:
   /// Zero bytes.

@@ -71,6 +71,10 @@ class fabric {
   [[nodiscard]] bool looks_at_ports() const noexcept { return !costs_->costs().profile.empty(); }
   /// An adapter writes `data` to `to`; `poster` is the rank whose request this is, or -1.
   void place(void* to, std::span<const std::byte> data, int poster = -1);
+  /// The memory is deregistered and may be freed: what is allocated there next was not written by an adapter.
+  void forget(const void* memory, std::size_t bytes) noexcept {
+    if (how_.written != nullptr) how_.written->forget(memory, bytes);
+  }
   /// As `scheduler::touch`, for a change by an adapter. What a neighbour's core has written needs no further
   /// notice: the wire of soft0 has spent the time until a polling core sees it (`near_costs::line`).
   void touch(int rank);

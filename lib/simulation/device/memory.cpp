@@ -68,6 +68,7 @@ int dereg_mr(ibv_mr* base) noexcept {
   hca& nic = hca_of(region->context);
   spend(nic, nic.owner().costs().deregister_memory(region->length));
   nic.regions.remove(*region);
+  nic.owner().forget(region->addr, region->length);
   context::of(region->context).in_use.registered_bytes -= region->length;
   --static_cast<protection_domain*>(region->pd)->users;
   destroy_object(region);
