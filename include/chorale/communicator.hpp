@@ -165,7 +165,7 @@ class communicator {
   /// The same if ranks do not know the counts. Cost: an additional `allgather` of 8 bytes.
   template <class In>
   [[nodiscard]] auto allgatherv(const In& in) {
-    return calls::make_allgatherv(*this, in);
+    return calls::make_allgatherv(*this, on(), in);
   }
 
   /// Block r of `in` goes to block `rank()` of `out` on rank r. Both have equally many elements, one
@@ -197,7 +197,7 @@ class communicator {
   /// data sent, and an `alltoall` of 8 bytes for each rank.
   template <class Parts>
   [[nodiscard]] auto alltoallv(const Parts& all) {
-    return calls::make_alltoallv(*this, all);
+    return calls::make_alltoallv(*this, on(), all);
   }
 
   /// At `root`: out[r * n + i] = in[i] of rank r, where n, the size of `in`, is the same on all ranks. On
@@ -229,7 +229,7 @@ class communicator {
   /// The same if the root does not know the counts. Cost: an additional `gather` of 8 bytes.
   template <class In>
   [[nodiscard]] auto gatherv(const In& in, calls::root_argument root = {}) {
-    return calls::make_gatherv(*this, in, root.value);
+    return calls::make_gatherv(*this, on(), in, root.value);
   }
 
   /// Block r of the root's `in` goes to `out` of rank r; `out` has the same size on all ranks. Elsewhere `in`
@@ -261,7 +261,7 @@ class communicator {
   /// root, and an additional `scatter` of 8 bytes.
   template <class Parts>
   [[nodiscard]] auto scatterv(const Parts& all, calls::root_argument root = {}) {
-    return calls::make_scatterv(*this, all, root.value);
+    return calls::make_scatterv(*this, on(), all, root.value);
   }
 
   /// out[i] = op over in[rank() * n + i] of all ranks, where n, the size of `out`, is the same on all ranks.
@@ -362,6 +362,7 @@ class communicator {
   /// @throws error errc::invalid_argument if `count` is too large; as verbs::registered_buffer.
   template <element Element>
   [[nodiscard]] registered_array<Element> allocate(std::size_t count) {
+    const transport::occupancy::entry inside{transport().core().use(), operation::none};
     return detail::allocate_from<Element>(transport(), count);
   }
 
@@ -374,6 +375,7 @@ class communicator {
   /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
   /// block operations), and why. Not collective.
   [[nodiscard]] std::string explain(operation what, std::size_t bytes = 0) {
+    const transport::occupancy::entry inside{transport().core().use(), what};
     return calls::explain(on(), what, bytes);
   }
 

@@ -60,6 +60,26 @@ void for_each_request(const Use& use, Requests&... requests) {
   (visit(requests), ...);
 }
 
+/// Makes progress for the pending requests among the arguments, each of which is driven although the caller
+/// may run inside `background::advance_all`, which does not call itself. @returns the queue of a request that
+/// is not over; null if there is none. @throws error as `request::test`.
+template <class... Requests>
+call_queue* drive_pending(Requests&... requests) {
+  using access = request_access;
+  background::advance_all(attention::polls);
+  call_queue* driven = nullptr;
+  call_queue* waits_for = nullptr;
+  detail::for_each_request(
+      [&](const auto& one) {
+        if (access::is_over(one)) return;
+        call_queue* const queue = access::queue(one);
+        if (queue != std::exchange(driven, queue)) queue->drive_for_request(attention::polls);
+        if (waits_for == nullptr && !access::is_over(one)) waits_for = queue;
+      },
+      requests...);
+  return waits_for;
+}
+
 /// The object that a call makes, or why this rank has none although the call itself is complete.
 template <class Made>
 struct outcome {
@@ -230,14 +250,15 @@ void wait_all(Requests&&... requests) {
 /// @throws error as `wait_all`, once all are complete.
 template <class... Requests>
 bool test_all(Requests&&... requests) {
-  const bool may_give_way = background::advance_all(attention::polls).may_need_core;
+  using access = detail::request_access;
+  detail::call_queue* const waits_for = detail::drive_pending(requests...);
   bool all_over = true;
-  detail::for_each_request(
-      [&](const auto& one) { all_over = all_over && detail::request_access::is_over(one); }, requests...);
+  detail::for_each_request([&](const auto& one) { all_over = all_over && access::is_over(one); },
+                           requests...);
   if (all_over)
     chorale::wait_all(requests...);
-  else if (may_give_way)
-    clock::give_way();
+  else if (waits_for != nullptr)
+    waits_for->net().engine().give_way();
   return all_over;
 }
 
@@ -251,19 +272,14 @@ std::size_t wait_any(Requests&&... requests) {
   const auto start = clock::now();
   std::optional<backoff> pace;
   for (;;) {
-    background::advance_all(attention::polls);
+    detail::call_queue* const waits_for = detail::drive_pending(requests...);
     std::size_t count = 0;
     std::optional<std::size_t> complete;
-    detail::call_queue* waits_for = nullptr;
     detail::for_each_request(
         [&](auto& one) {
-          if (!complete && access::is_pending(one)) {
-            if (access::is_over(one)) {
-              complete = count;
-              access::report(one);
-            } else if (waits_for == nullptr) {
-              waits_for = access::queue(one);
-            }
+          if (!complete && access::is_pending(one) && access::is_over(one)) {
+            complete = count;
+            access::report(one);
           }
           ++count;
         },

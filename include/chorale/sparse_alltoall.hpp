@@ -129,7 +129,11 @@ class sparse_alltoall {
   [[nodiscard]] std::vector<received<Element>> run(const calls::messages<outgoing>& sends) {
     static_assert(!std::same_as<Element, bool>,
                   "chorale::sparse_alltoall: std::vector<bool> has no elements");
-    calls::or_fail(comm_->transport(), [&] { require_sendable(sends.list, chorale::type_tag<Element>()); });
+    calls::or_fail(comm_->transport(), [&] {
+      // Refused here, and not by the second of the calls below.
+      const transport::occupancy::entry inside{comm_->transport().core().use(), operation::exchange};
+      require_sendable(sends.list, chorale::type_tag<Element>());
+    });
     std::vector<received<Element>> all;
     std::vector<incoming> takes;
     std::exception_ptr failure;

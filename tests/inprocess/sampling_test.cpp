@@ -7,6 +7,7 @@
 #include <memory>
 #include <numeric>
 #include <random>
+#include <set>
 #include <span>
 #include <stdexcept>
 #include <string>
@@ -192,4 +193,30 @@ TEST_CASE("statistics count calls that are not timed", "[observing]") {
       require(sum.time > chorale::clock::duration{} && sum.waited <= sum.time, all.table());
     }
   });
+}
+
+TEST_CASE("calls that were passed are reported at the end under the name of their algorithm", "[observing]") {
+  /// Copies the names.
+  class names final : public chorale::observer {
+   public:
+    void on_end(const chorale::observed_call& call) noexcept override { told.emplace(call.algorithm); }
+    [[nodiscard]] bool wants_all() const noexcept override { return false; }
+    void on_passed(const chorale::observed_call& last, std::uint64_t number) noexcept override {
+      passed += number;
+      mistaken += told.contains(std::string{last.algorithm}) ? 0 : 1;
+    }
+    std::set<std::string> told;
+    std::uint64_t passed = 0;
+    int mistaken = 0;
+  };
+  std::array<std::shared_ptr<names>, 2> seen{std::make_shared<names>(), std::make_shared<names>()};
+  run_ranks<chorale::communicator<>>(2, sparse(), [&](auto& comm) {
+    chorale::observe(comm, seen.at(static_cast<std::size_t>(comm.rank())));
+    std::vector<double> data(8);
+    for (int i = 0; i < 2000; ++i) comm.allreduce(chorale::in_place, data, chorale::sum);
+  });
+  for (const auto& one : seen) {
+    CHECK(one->passed > 0);
+    CHECK(one->mistaken == 0);
+  }
 }

@@ -103,3 +103,38 @@ TEMPLATE_TEST_CASE("wait_any ends at the deadline", "[misuse][requests]", MISUSE
   INFO(misuse::describe(outcomes));
   CHECK(outcomes[0].is(errc::deadline));
 }
+
+TEMPLATE_TEST_CASE("an operator that runs while its thread waits elsewhere may wait for requests",
+                   "[misuse][requests]", MISUSE_TRANSPORTS) {
+  using tree = chorale::communicator<TestType, chorale::reduce::degree_k<1>>;
+  for (const bool tests_all : {false, true}) {
+    std::atomic<bool> is_combining{false};
+    misuse::check_none_fails(misuse::run<tree>(2, misuse::settings(), [&](auto& comm) {
+      auto second = comm.duplicate();
+      auto third = comm.duplicate();
+      request late;
+      int x = 1;
+      const auto op = [&](int a, int b) {
+        is_combining = true;
+        if (!tests_all)
+          static_cast<void>(chorale::wait_any(late));
+        else
+          while (!chorale::test_all(late)) std::this_thread::yield();
+        return a + b;
+      };
+      if (comm.rank() == 0) late = second.ibarrier();
+      auto sum = comm.ireduce(chorale::in_place, std::span{&x, 1}, op);
+      if (comm.rank() == 1) {
+        support::await("rank 0 combines", [&] {
+          chorale::progress();
+          return is_combining.load();
+        });
+        late = second.ibarrier();
+      }
+      third.barrier();
+      sum.wait();
+      late.wait();
+      misuse::expect(comm.rank() != 0 || x == 2, "a wrong sum");
+    }));
+  }
+}

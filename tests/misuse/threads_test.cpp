@@ -2,9 +2,12 @@
 // Two threads in one communicator, and calls from inside a call: rejected at their beginning.
 #include <atomic>
 #include <future>
+#include <span>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
+#include <chorale/sparse_alltoall.hpp>
 #include <chorale/window.hpp>
 
 #include "harness.hpp"
@@ -135,4 +138,36 @@ TEMPLATE_TEST_CASE("a collective call from a reduction operator of the same comm
     });
     misuse::check_all_fail(all, errc::misuse, {"from inside another call"});
   }
+}
+
+TEMPLATE_TEST_CASE("what is refused inside a call leaves no trace in later calls", "[misuse]",
+                   MISUSE_TRANSPORTS) {
+  misuse::check_none_fails(misuse::run<TestType>(4, [](auto& comm) {
+    using comm_type = std::remove_reference_t<decltype(comm)>;
+    chorale::sparse_alltoall sparse{comm};
+    const std::vector<int> mine{comm.rank(), 7};
+    const auto refused = [](auto&& call) {
+      support::refused(errc::misuse, {"from inside another call"}, call);
+    };
+    // Not all ranks combine anything.
+    const auto op = [&](int a, int b) {
+      refused([&] { chorale::window<int, comm_type>{comm, std::size_t{1}}; });
+      refused([&] { static_cast<void>(sparse.template run<int>({chorale::to(comm.rank(), mine)})); });
+      refused([&] { static_cast<void>(comm.template allocate<int>(1)); });
+      refused([&] { static_cast<void>(comm.explain(chorale::operation::allreduce, 8)); });
+      return a + b;
+    };
+    int x = 1;
+    comm.reduce(chorale::in_place, std::span{&x, 1}, op);
+    chorale::window<int, comm_type> made{comm, std::size_t{1}};
+    made.fence();
+    const int right = (comm.rank() + 1) % comm.size();
+    const int left = (comm.rank() + comm.size() - 1) % comm.size();
+    for (int round = 0; round < 3; ++round) {
+      const auto got = sparse.template run<int>({chorale::to(right, mine)});
+      misuse::expect(got.size() == 1 && got.front().source == left &&
+                         got.front().data == std::vector<int>{left, 7},
+                     "other messages have arrived than were sent");
+    }
+  }));
 }

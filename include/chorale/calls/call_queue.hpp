@@ -109,7 +109,6 @@ class call_queue : private background {
       end_observed(now, nullptr);
   }
 
-  [[nodiscard]] bool empty() const noexcept { return calls_.empty(); }
   [[nodiscard]] transport::endpoint& net() const noexcept { return *net_; }
 
   /// Advances the calls as far as possible without waiting or, with attention::waits, waits for one event.

@@ -48,9 +48,10 @@ auto make_allgather(Comm& comm, const In& in) {
   return all;
 }
 
-template <class Comm, class In>
-auto make_allgatherv(Comm& comm, const In& in) {
-  auto all = calls::room_for_parts<argument::element_of<In>>(comm, comm.allgather(calls::count_of(in)));
+template <class Comm, class Caller, class In>
+auto make_allgatherv(Comm& comm, const Caller& on, const In& in) {
+  const std::size_t count = calls::checked_count(on, operation::allgatherv, in);
+  auto all = calls::room_for_parts<argument::element_of<In>>(comm, comm.allgather(count));
   comm.allgatherv(in, all.data, all.counts);
   return all;
 }
@@ -62,9 +63,9 @@ auto make_alltoall(Comm& comm, const In& in) {
   return out;
 }
 
-template <class Comm, class Parts>
-auto make_alltoallv(Comm& comm, const Parts& all) {
-  const auto sent = calls::flatten(comm, all);
+template <class Comm, class Caller, class Parts>
+auto make_alltoallv(Comm& comm, const Caller& on, const Parts& all) {
+  const auto sent = calls::flatten(comm, on, operation::alltoallv, all);
   auto taken = calls::room_for_parts<typename part_type<Parts>::type>(comm, comm.alltoall(sent.counts));
   comm.alltoallv(sent.data, sent.counts, taken.data, taken.counts);
   return taken;
@@ -79,9 +80,9 @@ auto make_gather(Comm& comm, const In& in, int root) {
   return all;
 }
 
-template <class Comm, class In>
-auto make_gatherv(Comm& comm, const In& in, int root) {
-  const auto counts = comm.gather(calls::count_of(in), chorale::root{root});
+template <class Comm, class Caller, class In>
+auto make_gatherv(Comm& comm, const Caller& on, const In& in, int root) {
+  const auto counts = comm.gather(calls::checked_count(on, operation::gatherv, in), chorale::root{root});
   std::optional all{
       calls::room_for_parts<argument::element_of<In>>(comm, counts.value_or(std::vector<std::size_t>{}))};
   comm.gatherv(in, all->data, all->counts, {}, chorale::root{root});
@@ -96,10 +97,11 @@ auto make_scatter(Comm& comm, const In& in, int root) {
   return mine.front();
 }
 
-template <class Comm, class Parts>
-auto make_scatterv(Comm& comm, const Parts& all, int root) {
+template <class Comm, class Caller, class Parts>
+auto make_scatterv(Comm& comm, const Caller& on, const Parts& all, int root) {
   using Element = typename part_type<Parts>::type;
-  const auto sent = comm.rank() == root ? calls::flatten(comm, all) : parts<Element>{};
+  const auto sent =
+      comm.rank() == root ? calls::flatten(comm, on, operation::scatterv, all) : parts<Element>{};
   auto mine = calls::room_for<Element>(comm, comm.scatter(sent.counts, chorale::root{root}));
   comm.scatterv(sent.data, sent.counts, mine, {}, chorale::root{root});
   return mine;

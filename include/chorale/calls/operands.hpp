@@ -56,6 +56,15 @@ operands compared(operands io) {
     return io;
 }
 
+/// The operand extended to all memory from its first byte to its last; a null pointer is returned unchanged.
+template <class Operand>
+Operand all_memory(Operand one, const strides& where) noexcept {
+  if (one.bytes.data() == nullptr) return one;
+  const auto [first, last] = where.range(one.bytes.size());
+  one.bytes = {one.bytes.data() + first, static_cast<std::size_t>(last - first)};
+  return one;
+}
+
 /// Both buffers of a call, at least one of which has strides.
 struct strided_operands {
   operands all;  ///< for a strided operand, `bytes` has the first element's address and the packed size

@@ -67,6 +67,15 @@ std::size_t count_of(const Range& r) {
   const input in = calls::read_spread(r, where);
   return in.bytes.size() / in.one;
 }
+/// The same for an operand of `what`, whose memory is checked: a call of several steps must refuse it before
+/// the first of them.
+template <class Caller, class Range>
+std::size_t checked_count(const Caller& on, operation what, const Range& r) {
+  strides where;
+  const input in = calls::read_spread(r, where);
+  on.arguments().check_memory(what, calls::all_memory(in, where));
+  return in.bytes.size() / in.one;
+}
 
 /// Room for blocks of `counts` elements.
 template <class Element, class Comm>
@@ -96,16 +105,17 @@ struct part_type<Parts> {
   using type = argument::element_of<decltype(*std::begin(std::declval<const Parts&>()))>;
 };
 
-/// Copies the blocks of a range of ranges into one vector, or reports one readable error.
-template <class Comm, class Parts, class Element = typename part_type<Parts>::type>
-parts<Element> flatten(Comm& comm, const Parts& all) {
+/// Copies the blocks of a range of ranges, an operand of `what`, into one vector, or reports one readable
+/// error.
+template <class Comm, class Caller, class Parts, class Element = typename part_type<Parts>::type>
+parts<Element> flatten(Comm& comm, const Caller& on, operation what, const Parts& all) {
   static_assert(part_type<Parts>::is_nested,
                 "chorale: what this call takes is a range of ranges, one for each rank, such as "
                 "std::vector<std::vector<int>>");
   if constexpr (part_type<Parts>::is_nested) {
-    auto counts = calls::or_fail(comm.transport(), [&all] {
+    auto counts = calls::or_fail(comm.transport(), [&] {
       std::vector<std::size_t> of;
-      for (const auto& one : all) of.push_back(calls::count_of(one));
+      for (const auto& one : all) of.push_back(calls::checked_count(on, what, one));
       return of;
     });
     parts<Element> made = calls::room_for_parts<Element>(comm, std::move(counts));

@@ -68,15 +68,6 @@ class packed_operands {
   std::optional<memory> out_;
 };
 
-/// The operand extended to all memory from its first byte to its last; a null pointer is returned unchanged.
-template <class Operand>
-Operand all_memory(Operand one, const strides& where) noexcept {
-  if (one.bytes.data() == nullptr) return one;
-  const auto [first, last] = where.range(one.bytes.size());
-  one.bytes = {one.bytes.data() + first, static_cast<std::size_t>(last - first)};
-  return one;
-}
-
 /// Runs a call between packing and unpacking. An output does not change if the call fails.
 template <class Start, class Memory>
 task<> run_packed(Start start, std::shared_ptr<const Memory> memory, call_id now) {

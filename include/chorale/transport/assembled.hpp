@@ -81,8 +81,6 @@ class assembled {
   [[nodiscard]] bool uses_lanes() const noexcept requires has_lanes { return core().uses_lanes(); }
   /// True if the device moves the bytes; over soft0 the ranks' cores do. The same on all ranks.
   [[nodiscard]] bool is_on_adapter() const noexcept { return !core().port().device().copies_by_core(); }
-  [[nodiscard]] const std::string& label() const noexcept { return core().calls().label(); }
-  void set_label(std::string label) { core().calls().set_label(std::move(label)); }
 
   // The device.
   /// The chosen device and port, and the reason for the choice.
@@ -131,21 +129,14 @@ class assembled {
   [[nodiscard]] endpoint& core() noexcept { return parts_->core(); }
   [[nodiscard]] const endpoint& core() const noexcept { return parts_->core(); }
   [[nodiscard]] frame_arena& frames() noexcept { return core().store().frames(); }
-  [[nodiscard]] occupancy& use() noexcept { return core().use(); }
-  [[nodiscard]] dependents& dependent_objects() noexcept { return core().dependent_objects(); }
   call_id begin(const call& c) { return core().begin(c); }
   void complete(call_id now) noexcept { core().calls().complete(now); }
   [[nodiscard]] call_id current() const noexcept { return core().calls().current(); }
   void fail(const std::exception_ptr& why) noexcept { core().failures().fail(why); }
   void withdraw_after(std::exception_ptr why) noexcept { core().failures().withdraw_after(std::move(why)); }
-  [[nodiscard]] std::exception_ptr labelled(const std::exception_ptr& why) const noexcept {
-    return core().calls().labelled(why);
-  }
-  void require_sound() { core().failures().require_sound(); }
   void require_whole() const { core().failures().require_whole(); }
   /// The record of its calls, used by errors and observers.
   [[nodiscard]] call_record& calls() noexcept { return core().calls(); }
-  [[nodiscard]] std::string algorithm_of(operation what) const { return core().calls().algorithm_of(what); }
   [[nodiscard]] bool is_poisoned() const noexcept { return core().failures().is_poisoned(); }
   void progress() { core().engine().poll(); }
   void progress_all() { core().engine().progress_all(); }
@@ -155,7 +146,6 @@ class assembled {
   }
 
   // Waiting.
-  [[nodiscard]] backoff pace() const noexcept { return core().engine().pace(); }
   template <class Peer, class Ready>
   void wait(Peer&& peer, call_id now, Ready&& ready) {
     core().engine().wait(std::forward<Peer>(peer), now, std::forward<Ready>(ready));

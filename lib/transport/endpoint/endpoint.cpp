@@ -54,8 +54,8 @@ endpoint::endpoint(endpoint_user& user, joined_group&& group)
     : settings_(group.settings),
       user_(&user),
       ports_(std::move(group.ports)),
+      use_(group.members->rank()),
       members_(std::move(group.members)),
-      use_(members_->rank()),
       channel_({members_->rank(), members_->size(), members_->numbers().secret}, std::move(group.channel),
                std::move(group.port), settings_.service),
       start_(channel_, *members_),
@@ -149,6 +149,8 @@ void endpoint::leave() noexcept {
     // If the farewell cannot be sent, peers notice the silence.
   }
   channel_.stop_service();
+  // The names of the algorithms that it reports are in the states.
+  if (calls_.is_observed()) calls_.observed().report_passed();
   store_.end_states();
 }
 

@@ -54,7 +54,7 @@ occupancy::~occupancy() {
 }
 
 void occupancy::refuse(operation what) const {
-  const std::string call = what == operation::none ? "test or wait of a request" : name(what);
+  const std::string call = what == operation::none ? "allocate, or test or wait of a request" : name(what);
   if (is_parents())
     throw error(errc::misuse,
                 fmt::format("{} on rank {}: this process is a child, made by fork(), of the one whose "

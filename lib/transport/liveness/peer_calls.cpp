@@ -53,9 +53,9 @@ peer_calls::verdict peer_calls::judge_farewell(int peer, call_id now, clock::tim
 
 peer_calls::verdict peer_calls::judge(int peer, const status_answer& theirs, call_id now,
                                       clock::time_point time) {
-  if (now.what == operation::exchange && theirs.current > now.number) {
+  if (now.what == operation::exchange && theirs.completed >= now.number && theirs.current > now.number) {
     // The two ranks' lists of peers disagree, which no signature shows. If the peer had sent a message, it
-    // would have arrived.
+    // would have arrived. A later call alone shows nothing, since it may be a nonblocking one.
     if (overdue_.peer != peer || overdue_.now != now.number) overdue_ = {peer, now.number, 0, time};
     if (++overdue_.answers >= overdue_answers && time - overdue_.since > overdue_time) {
       return error(

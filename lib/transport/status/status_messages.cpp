@@ -29,7 +29,7 @@ farewell::farewell(const status_page& page, bool error) : current(page.current()
 status_answer farewell::about(std::uint64_t number) const noexcept {
   status_answer told;
   told.current = current;
-  told.completed = current;
+  told.completed = current - std::min(current, by_error);  // an error can end it within its last call
   told.number = number;
   if (number > current || number + kept <= current || calls[number % kept].what == operation::none)
     return told;

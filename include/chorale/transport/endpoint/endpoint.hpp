@@ -193,8 +193,8 @@ class endpoint {
   config settings_;
   endpoint_user* user_;
   rank_ports ports_;
-  std::unique_ptr<membership> members_;
   occupancy use_;
+  std::unique_ptr<membership> members_;
   dependents dependents_;
   algorithm_store store_;
   control_channel channel_;

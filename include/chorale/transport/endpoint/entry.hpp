@@ -31,7 +31,7 @@ class occupancy {
   /// progress.
   class [[nodiscard]] entry {
    public:
-    /// `what` is the call that begins; operation::none means testing or waiting for a request.
+    /// `what` is the call that begins; operation::none means `allocate`, or testing or waiting for a request.
     /// @throws error errc::misuse if a thread is inside, or if nonblocking calls of another one are pending.
     [[gnu::always_inline]] entry(occupancy& place, operation what) : place_(place) {
       const pthread_t me = this_thread();

@@ -39,6 +39,12 @@ class call_record {
   void complete(call_id now) noexcept { page_->complete(now.number); }
   /// The current or last call of this rank: for work that runs alongside the calls.
   [[nodiscard]] call_id current() const noexcept;
+  /// The same as an access to a window, during which peers may be in any call.
+  [[nodiscard]] call_id window_access() const noexcept {
+    call_id same = current();
+    same.what = operation::window;
+    return same;
+  }
 
   /// The data that peers may query.
   [[nodiscard]] status_page& page() noexcept { return *page_; }

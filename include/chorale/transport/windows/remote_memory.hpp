@@ -173,7 +173,7 @@ class remote_memory {
         return ready();
       };
       if (there()) return;
-      net.core().engine().wait(origin == rank_ ? -1 : origin, net.core().calls().current(), there);
+      net.core().engine().wait(origin == rank_ ? -1 : origin, net.core().calls().window_access(), there);
     });
   }
   void progress_all() {
@@ -235,7 +235,7 @@ class remote_memory {
     Net& net = p.net();
     const auto me = static_cast<std::uint64_t>(rank_) + 1;
     backoff pace{false};
-    slow_wait watch{net.core().engine(), -1, net.core().calls().current()};
+    slow_wait watch{net.core().engine(), -1, net.core().calls().window_access()};
     for (;;) {
       const std::uint64_t holder = p.compare_swap(at(target).control, 0, 0, me);
       if (holder == 0) break;
