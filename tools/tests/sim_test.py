@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import sys
 import unittest
 
@@ -134,6 +135,12 @@ class Sim(running.InFolder):
         told, _ = self.measure("--machine", "infinihost-pcix-16", "--ranks", 16, "--check", "--set-ups", plan)
         self.assertEqual([(row["set_up"], row["contestant"], row["wrong_ranks"]) for row in told["rows"]],
                          [("one", "RPE", 0)])
+
+    def test_more_files_than_the_soft_limit(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (32, limit[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
+        self.measure("barrier", "--machine", "hdr-64core", "--ranks", 32, "--algorithm", "dissemination")
 
     def test_list(self):
         done = running.run(SIM, "--list")
