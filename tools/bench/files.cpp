@@ -2,7 +2,6 @@
 #include "files.hpp"
 
 #include <exception>
-#include <functional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -36,11 +35,11 @@ void check_files(const files& f) {
   if (!f.report.empty()) need_plotter("report");
 }
 
-bool can_write(const files& f, const std::string& program, chorale::bench::team& all) {
+bool can_write(const std::function<void()>& check, const std::string& program, chorale::bench::team& all) {
   bool can = true;
   if (all.rank() == 0) {
     try {
-      check_files(f);
+      check();
     } catch (const std::exception& e) {
       chorale::say(stderr, "{}: {}\n", program, e.what());
       can = false;

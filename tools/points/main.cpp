@@ -169,7 +169,7 @@ int run(const figure& one, options& o) {
     return 2;
   }
 
-  if (!bench::can_write({.json = o.json}, "chorale-points", all)) return 1;
+  if (!bench::can_write([&] { bench::check_files({.json = o.json}); }, "chorale-points", all)) return 1;
 
   const job in{control, all, *std::max_element(sizes.begin(), sizes.end())};
   const auto made = one.make(in, o);
@@ -217,7 +217,8 @@ int calibrate(const std::string& file) {
       chorale::say(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());
     return 2;
   }
-  if (!bench::can_write({.json = file}, "chorale-points calibrate", all)) return 1;
+  if (!bench::can_write([&] { bench::check_files({.json = file}); }, "chorale-points calibrate", all))
+    return 1;
   namespace calibration = points::calibration;
   const job in{control, all, 0};
   const auto host = calibration::measure_host(in);
@@ -262,6 +263,7 @@ int main(int argc, char** argv) {
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
   try {
     if (*resources) {
+      if (bench::may_speak()) bench::check_files({.json = o.json});
       points::show_resources(sizes, o.json);
       return 0;
     }

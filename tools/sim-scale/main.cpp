@@ -15,6 +15,7 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/options.hpp"
+#include "../bench/tune.hpp"
 #include "../open_files.hpp"
 #include "models.hpp"
 #include "options.hpp"
@@ -109,6 +110,7 @@ int main(int argc, char** argv) {
         return one.goes_by_places ? !has_places : one.maps_memory && !is_one_place;
       });
     }
+    if (!wanted.table.empty()) bench::check_tuning(wanted.table);
     make_table(wanted, all, on);
     return 0;
   } catch (const std::exception& e) {

@@ -113,7 +113,7 @@ int run(const options& o, const sim::machine& on) {
       {},
       {},
       true};
-  check_files(o.outputs);
+  check_outputs(o);
   const bool crowded = layout_of(o.ranks, on).largest() > on.host.cores;
   if (o.ranks > most_with_a_communicator_more) here.is = known_beforehand(o, on, crowded);
   if (crowded)

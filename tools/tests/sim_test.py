@@ -155,6 +155,12 @@ class Sim(running.InFolder):
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn("it is no regular file", done.stderr)
 
+    def test_a_table_that_cannot_be_written(self):
+        done = running.run(SIM, "barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--table", self.folder / "no/t.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/t.json: No such file", done.stderr)
+        self.assertNotIn("# barrier", done.stdout)
+
     def test_mistakes(self):
         two = ("--machine", "infinihost-pcix-8", "--ranks", 2)
         for given, said in ((("barrier", "--ranks", 2), "--machine"), (("barrier", "--machine", "hdr-64core"), "--ranks"),
