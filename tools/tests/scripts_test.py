@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""tools/check and tools/soak with programs that only pretend to build and test, and `tools/measure choice` with nothing to compare."""
+"""tools/check and tools/soak with programs that only pretend to build and test, the mistakes of tools/tune, and `tools/measure choice` with
+nothing to compare."""
 import os
 import pathlib
 import shutil
@@ -84,6 +85,26 @@ class Scripts(fakes.Faked):
             status, _, errors = running.called(running.script(TOOLS / "measure"), "choice")
         self.assertEqual(status, 2)
         self.assertIn("no row has a choice to compare", errors)
+
+    def test_tune(self):
+        """Mistakes are found before the first measurement, and the ranks of each are placed as in other measurements."""
+        tune = running.script(TOOLS / "tune")
+        self.write("build/tools/chorale-bench", "#!/bin/sh\n")
+        self.write("bin/mpirun.openmpi", f"#!/bin/sh\necho 'mpirun (Open MPI) 4.1.4'; echo \"$SLURM_JOB_ID $*\" >> {self.folder / 'calls'}\n")
+        for words, said in ((["--no-run"], "--no-run leaves nothing to do without --built-in"), (["--ranks", "2,x"], "--ranks: takes whole numbers from 1 on")):
+            status, _, errors = running.called(tune, *words, "t.json")
+            self.assertEqual(status, 2)
+            self.assertIn(said, errors)
+        path = str(self.folder / "bin")
+        cores = len(os.sched_getaffinity(0))
+        status, _, _ = running.called(tune, "--build", self.folder / "build", "--ranks", f"1,{cores + 1}", "t.json", PATH=path, SLURM_JOB_ID="7")
+        self.assertFalse(status)
+        calls = [line for line in self.lines("calls") if "--table" in line]
+        self.assertIn("7 -n 1 --bind-to core ", calls[0])
+        self.assertIn("--oversubscribe --bind-to none --mca mpi_yield_when_idle 1", calls[1])
+        self.assertEqual(running.called(tune, "--build", self.folder, "t.json", PATH=path)[0],
+                         f"tools/tune: {self.folder}/tools/chorale-bench is not built: --build names the folder of a build with -Dtools=true, "
+                         f"and 'ninja -C {self.folder} tools/chorale-bench' makes it")
 
 
 if __name__ == "__main__":
