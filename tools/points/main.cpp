@@ -148,6 +148,9 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
   return told;
 }
 
+/// Lengths of requests have 32 bits, one of which wires need; a header of datagrams is added.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
 int run(const figure& one, options& o) {
   points::communicator control;
   chorale::bench::communicator_team<points::communicator> all{control};
@@ -160,6 +163,13 @@ int run(const figure& one, options& o) {
   }
   const auto sizes = o.limit.sizes.empty() ? one.sizes : o.limit.sizes;
   for (const std::size_t bytes : sizes) {
+    if (bytes > most_bytes) {
+      if (speaks)
+        chorale::say(stderr,
+                     "chorale-points {}: --sizes takes up to {} bytes, not {}: a request has no more\n",
+                     one.name, most_bytes, bytes);
+      return 2;
+    }
     if (bytes % (one.granule * (one.granule > 1 ? static_cast<std::size_t>(all.size()) : 1)) == 0) continue;
     if (speaks)
       chorale::say(stderr,
