@@ -87,7 +87,6 @@ class host_cores {
       : cores_(static_cast<std::size_t>(cores), shared_core{costs}) {}
 
   [[nodiscard]] shared_core& operator[](std::size_t core) noexcept { return cores_[core]; }
-  [[nodiscard]] std::size_t count() const noexcept { return cores_.size(); }
 
   /// The thread is runnable from now on. @returns its core.
   std::size_t add(shared_core::thread who, std::optional<std::size_t> last, instant now);

@@ -32,7 +32,6 @@ duration context_switch_of(const host_layout& ranks, const machine& on) noexcept
 scheduler_options options_for(const host_layout& ranks, const machine& on, const run_options& options,
                               memory_costs& memory) {
   scheduler_options made;
-  made.seed = options.seed;
   made.stack_bytes = options.stack_bytes;
   made.poll = on.host.waiting_look();
   made.longest_gap = options.longest_gap;

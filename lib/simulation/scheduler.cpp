@@ -50,7 +50,6 @@ const char* doing(fiber::state what) noexcept {
 
 scheduler::scheduler(scheduler_options options)
     : options_(std::move(options)),
-      random_(options_.seed),
       clock_(*this),
       stacks_(options_.stack_bytes),
       cores_(queue_, next_, options_.hosts) {

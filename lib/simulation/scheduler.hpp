@@ -20,7 +20,6 @@
 #include "core_turns.hpp"
 #include "event_queue.hpp"
 #include "fiber_record.hpp"
-#include "random_bits.hpp"
 
 namespace chorale::simulation {
 
@@ -36,7 +35,6 @@ class wait_list {
   wait_list() = default;
   wait_list(const wait_list&) = delete;
   wait_list& operator=(const wait_list&) = delete;
-  [[nodiscard]] bool empty() const noexcept { return waiting_.empty(); }
 
  private:
   friend class scheduler;
@@ -44,7 +42,6 @@ class wait_list {
 };
 
 struct scheduler_options {
-  std::uint64_t seed = 1;
   std::size_t stack_bytes = std::size_t{1} << 20;  ///< of each fiber; only touched pages take memory
   duration poll = std::chrono::nanoseconds{50};    ///< the time of one round of a polling loop
   /// The longest time between two polls by a fiber while nothing changes.
@@ -68,8 +65,8 @@ struct scheduler_options {
 /// Runs fibers and events in the order of virtual time, in one thread. A *fiber* is code with a stack of its
 /// own, which runs until it waits, sleeps or yields; an *event* is a function that is called at an instant
 /// and does not wait. The earliest comes first, and of equal instants the one that was requested first, so
-/// the history depends only on the program and the seed. The simulated code sees this time as
-/// `chorale::clock`, which starts at one hour.
+/// the history depends only on the program. The simulated code sees this time as `chorale::clock`, which
+/// starts at one hour.
 ///
 /// Time stands still while code runs; `charge` adds the time that it would have taken, which lets the running
 /// fiber get ahead of others. It may then miss what happens in between, unless it calls `settle` first. A
@@ -114,8 +111,6 @@ class scheduler {
   bool cancel(event_id event) noexcept { return queue_.cancel(event); }
   /// How many events have happened, including those that resume fibers.
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
-  /// Seeded by the options.
-  [[nodiscard]] random_bits& random() noexcept { return random_; }
 
   // Fibers.
 
@@ -210,7 +205,6 @@ class scheduler {
   [[noreturn]] void refuse_past(instant when) const;
 
   scheduler_options options_;
-  random_bits random_;
   fiber_clock clock_;
   event_queue queue_;
   stack_pool stacks_;

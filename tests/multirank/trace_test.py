@@ -383,8 +383,9 @@ class Parts(unittest.TestCase):
                 damaged[draw.randrange(good.index(",\n"), len(damaged))] = draw.randrange(256)
             (self.parts / "9.1.json").write_bytes(damaged)
             self.assertGreaterEqual(len(self.events()[0]), 1, f"seed {SEED}")
-        (self.parts / "9.0.json").unlink()
         (self.parts / "9.1.json").write_text("x", encoding="utf-8")
+        self.assertIn("stays, since there is more in it", merge(self.file)[1])
+        self.assertEqual([part.name for part in self.parts.iterdir()], ["9.1.json"])
         self.assertIn("9.1.json is left out", self.events(1)[1])
 
 

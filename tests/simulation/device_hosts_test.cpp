@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // sim0: many hosts, each with its own address.
+#include <algorithm>
+#include <functional>
 #include <set>
 
 #include "simulated_hosts.hpp"
@@ -187,4 +189,33 @@ TEST_CASE("closing a context takes its queue pairs out of service", "[device]") 
     CHECK(calls.destroy_cq(queue) == 0);
     CHECK(calls.dealloc_pd(domain) == 0);
   });
+}
+
+TEST_CASE("a rank that dies, or whose adapter fails, does not send the rest of a long message", "[device]") {
+  const auto arrives = [](const std::function<void(fabric&)>& happens) {
+    machine m = small_machine(2);
+    m.adapter.burst = 16384;
+    bool arrived = false;
+    on_machine(m, [&](fabric& all) {
+      constexpr std::size_t bytes = 1 << 20;
+      auto from = endpoint_on(all, 0, bytes);
+      auto to = endpoint_on(all, 1, bytes);
+      verbs::queue_pair here = from->pair(), there = to->pair();
+      connect(here, *from, there, *to);
+      connect(there, *to, here, *from);
+      std::fill_n(from->buffer.data(), bytes, std::byte{6});
+      ibv_sge piece = from->piece(0, bytes);
+      ibv_send_wr wr = write_to(*to, 0, piece);
+      here.post_send(wr);
+      all.time().sleep_until(all.time().now() + 40us);  // half of it has left
+      happens(all);
+      all.time().sleep_until(all.time().now() + 1ms);
+      arrived = std::any_of(to->buffer.data(), to->buffer.data() + bytes,
+                            [](std::byte b) { return b == std::byte{6}; });
+    });
+    return arrived;
+  };
+  CHECK(arrives([](fabric&) {}));
+  CHECK_FALSE(arrives([](fabric& all) { all.abandon(0); }));
+  CHECK_FALSE(arrives([](fabric& all) { all.fail(0); }));
 }

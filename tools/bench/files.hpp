@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,9 +27,9 @@ void add_file_options(CLI::App& app, files& f);
 /// @throws std::exception with the problem and the remedy.
 void check_files(const files& f);
 
-/// Whether rank 0 can write these files; if not, it prints an error in the name of `program`. Collective, so
-/// that all ranks can end before the measurement.
-bool can_write(const files& f, const std::string& program, chorale::bench::team& all);
+/// Whether `check`, which rank 0 calls, such as check_files, finds no fault; if it does, rank 0 prints the
+/// error in the name of `program`. Collective, so that all ranks can end before the measurement.
+bool can_write(const std::function<void()>& check, const std::string& program, chorale::bench::team& all);
 
 /// Writes each file, whole or not at all, and the others even if one fails. JSON and CSV contain only the
 /// first result.

@@ -35,7 +35,7 @@ void add_limit_options(CLI::App& app, limits& l) {
       ->delimiter(',')
       ->allow_extra_args(false)
       ->transform(bytes)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34));
+      ->check(CLI::Range(std::size_t{1}, most_bytes));
   app.add_option("--iterations", l.iterations,
                  "Calls at each size; fewer above 8 KiB, and when --budget is spent")
       ->check(CLI::Range(1, 1'000'000'000))
@@ -59,15 +59,25 @@ void add_common_options(CLI::App& app, common_options& o) {
   app.add_option("--min-bytes", l.min_bytes,
                  "Smallest message, or block of one rank; sizes double from there")
       ->transform(bytes)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->check(CLI::Range(std::size_t{1}, most_bytes))
       ->capture_default_str();
   app.add_option("--max-bytes", l.max_bytes, "Largest message; suffixes as in 64KiB or 4MiB are accepted")
       ->transform(bytes)
-      ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 34))
+      ->check(CLI::Range(std::size_t{1}, most_bytes))
       ->capture_default_str();
   add_limit_options(app, l);
   app.add_flag("--back-to-back", l.back_to_back,
                "Calls with a root: no barrier between them, which measures the rate, not the latency");
+  // With a size of two bytes there would be nothing to measure of an operation on floats.
+  app.callback([&o] {
+    for (const auto& operation : o.operations.empty() ? std::vector<std::string>{"broadcast"} : o.operations)
+      if (sizes_of(operation, o.limit).empty())
+        throw CLI::ValidationError(
+            operation,
+            fmt::format("no size is selected: --sizes, or --min-bytes to --max-bytes, must have one "
+                        "of {} bytes or more",
+                        least_bytes(operation)));
+  });
   add_file_options(app, o.outputs);
   app.add_flag("--progress", o.progress, "Show progress even if standard error is no terminal");
 }

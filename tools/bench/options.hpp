@@ -21,6 +21,12 @@ struct common_options {
 /// All operations, in the order of the table.
 const std::vector<std::string>& all_operations();
 
+/// The sizes that an operation can have: all but broadcast use whole floats.
+inline std::size_t least_bytes(const std::string& operation) {
+  return operation == "broadcast" ? 1 : sizeof(float);
+}
+inline constexpr std::size_t most_bytes = std::size_t{1} << 34;
+
 /// Number of blocks, each of the size of a row, that the buffers of these operations (none: of all) must
 /// hold: one per rank if an operation has a block for each rank, otherwise one.
 int blocks_of(const std::vector<std::string>& operations, int ranks);

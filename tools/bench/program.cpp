@@ -130,6 +130,11 @@ void settle(program_options& o) {
     o.limit.max_bytes = *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
 }
 
+void check_outputs(const program_options& o) {
+  check_files(o.outputs);
+  if (!o.table.empty()) check_tuning(o.table);
+}
+
 int run_rank(const program_options& o, const place& here, any_group group, onlooker* watched_by) {
   const auto say = [&](const place::known& is) {
     facts about = here.about;
@@ -148,7 +153,7 @@ int run_rank(const program_options& o, const place& here, any_group group, onloo
   }
   chorale::communicator<> control{any_group{group}};
   chorale::bench::communicator_team<chorale::communicator<>> all{control};
-  if (!here.simulated && !can_write(o.outputs, here.program, all)) return 1;
+  if (!here.simulated && !can_write([&] { check_outputs(o); }, here.program, all)) return 1;
   const auto& chosen = control.transport().chosen();
   place::known is{fmt::format("{} ({})", chosen.device.name, chosen.why),
                   control.transport().oversubscribed()};

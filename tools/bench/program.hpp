@@ -39,8 +39,8 @@ struct place {
     int largest = 1;       ///< likewise
   };
   std::optional<known> is{};
-  /// Time is virtual: the program has called check_files before starting the ranks, and facts about this host
-  /// do not belong to the result.
+  /// Time is virtual: the program has called check_outputs before starting the ranks, and facts about this
+  /// host do not belong to the result.
   bool simulated = false;
 };
 
@@ -51,6 +51,9 @@ void print_list();
 
 /// Completes the parsed options, before the ranks start.
 void settle(program_options& o);
+
+/// Checks whether the files that `o` asks for can be written, as check_files does.
+void check_outputs(const program_options& o);
 
 /// Performs the measurements of `o` on the ranks of `group`; rank 0 prints. Collective. @returns the exit
 /// status.

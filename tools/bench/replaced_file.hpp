@@ -37,9 +37,10 @@ class replaced_file {
   std::FILE* out_ = nullptr;
 };
 
-/// Empty if the file can be written, otherwise the reason why not: for programs that measure for a long time
-/// before they write. Neither changes the file nor leaves a new one behind.
-std::string fault_of(const std::string& file);
+/// For programs that measure for a long time before they write: neither changes the file nor leaves a new one
+/// behind. Pipes and devices are not opened, since their readers would notice.
+/// @throws std::system_error naming the file if it cannot be written.
+void check_file(const std::string& file);
 
 /// Writes the whole text at once. @throws std::system_error naming the file if it cannot be written.
 void replace_file(const std::string& file, std::string_view text);

@@ -83,7 +83,12 @@ set_up read_set_up(const json& from) {
                                {"last leaf", timing::last_leaf}});
   if (one.timing == timing::last_leaf && one.operation != "broadcast")
     throw std::runtime_error("\"timing\" is \"last leaf\", which only a broadcast has");
-  one.sizes = from.value("sizes", std::vector<std::size_t>{});
+  for (const json& size : from.value("sizes", json::array())) {
+    if (!size.is_number_unsigned() || size < least_bytes(one.operation) || size > most_bytes)
+      throw std::runtime_error(fmt::format("\"sizes\" has {}, and takes whole numbers from {} to {}",
+                                           size.dump(), least_bytes(one.operation), most_bytes));
+    one.sizes.push_back(size.get<std::size_t>());
+  }
   if (one.sizes.empty() != (one.operation == "barrier"))
     throw std::runtime_error("\"sizes\" must have at least one, for a barrier none");
   std::set<std::string> names;

@@ -74,6 +74,11 @@ bool is_of(const json& entry, const json& group) {
 
 }  // namespace
 
+void check_tuning(const std::string& file) {
+  check_file(file);
+  (void)read_table(file);
+}
+
 void describe_tuning(const std::string& file, const facts& about) {
   json table = read_table(file);
   for (const auto& [key, value] : about) table["about"][key] = value;

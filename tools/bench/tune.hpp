@@ -12,6 +12,10 @@
 
 namespace bench {
 
+/// Checks before the measurement whether a table can be written there, and what is there is a table.
+/// @throws std::runtime_error naming the file.
+void check_tuning(const std::string& file);
+
 /// Writes the rows, measured on the ranks and places of `on`, into the table in `file`, in place of its rows
 /// for the same operation, transport, ranks, places and crowding; other rows stay. Where ranks share cores,
 /// the time of a call includes the barrier before it.

@@ -12,7 +12,7 @@ Exit status 1 if fewer than 95 % of the rows are within 10 %.
 """
 import collections
 
-from measuring import options, pages, programs
+from measuring import options, pages, process, programs
 
 OPERATIONS = ("barrier", "broadcast", "reduce", "allreduce", "allgather", "alltoall", "gather", "scatter", "reduce_scatter", "scan")
 # Algorithms that only programs that name them use.
@@ -63,5 +63,7 @@ def run(chosen):
                 within += ratio <= BOUND
                 if ratio > BOUND:
                     print(pages.cells(operation, machine, ranks, size, f"{mine:.2f}", f"{times[best]:.2f}", f"`{best}`", f"{ratio:.2f}"), flush=True)
-    print(f"\n{within} of {total} rows are within {100 * (BOUND - 1):.0f} %: {100 * within / max(total, 1):.1f} %")
+    if not total:
+        raise process.Refused("no row has a choice to compare: name an operation with several algorithms, a size that it takes, or more ranks")
+    print(f"\n{within} of {total} rows are within {100 * (BOUND - 1):.0f} %: {100 * within / total:.1f} %")
     return 0 if within >= WANTED * total else 1

@@ -40,13 +40,13 @@ def library(text):
 
 
 def picture_file(option):
-    """An option's type that checks whether its picture can be drawn."""
+    """An option's type that checks whether its picture can be drawn, and written."""
     def file(text):
         try:
             plotter.require(option)
         except plotter.gnuplot.Failed as e:
             raise argparse.ArgumentTypeError(str(e)) from e
-        return text
+        return options.written(text)
     return file
 
 
@@ -68,8 +68,8 @@ def add_options(parser):
     parser.add_argument("--programs", metavar="FOLDER", help="where the programs of --mpi are built (default: tools/ of the build folder)")
     parser.add_argument("--budget", type=options.seconds, default=0.1, help="seconds for one size in one round (default 0.1)")
     parser.add_argument("--time-limit", type=options.seconds, default=120, help="seconds for one run of one program (default 120)")
-    parser.add_argument("--csv", metavar="FILE", help="also write a line for each row and contestant here")
-    parser.add_argument("--json", metavar="FILE", help="also write all rounds here")
+    parser.add_argument("--csv", type=options.written, metavar="FILE", help="also write a line for each row and contestant here")
+    parser.add_argument("--json", type=options.written, metavar="FILE", help="also write all rounds here")
     parser.add_argument("--plot", type=picture_file("plot"), metavar="FILE", help="also draw time and bandwidth over the size here, an SVG; needs gnuplot")
     parser.add_argument("--report", type=picture_file("report"), metavar="FILE",
                         help="also write tables, plots and what the machine is as one page of HTML, which needs no other file; needs gnuplot and Jinja2")

@@ -55,6 +55,21 @@ def page(text):
     return pathlib.Path(file), name
 
 
+def written(text):
+    """A file to write at the end; checks before anything is measured that it can be written, and leaves it as it is."""
+    file = pathlib.Path(text)
+    is_new = not file.exists()
+    try:
+        if is_new or file.is_file() or file.is_dir():  # opening a pipe would wait for its reader
+            with file.open("ab"):
+                pass
+        if is_new:
+            file.unlink()
+    except OSError as e:
+        raise argparse.ArgumentTypeError(f"cannot write {text}: {e.strerror}") from e
+    return text
+
+
 def add_build(parser):
     """Adds the option for the build folder."""
     parser.add_argument("--build", type=pathlib.Path, default="build", metavar="FOLDER", help="of a build with -Dtools=true (default: build)")

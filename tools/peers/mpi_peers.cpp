@@ -3,6 +3,7 @@
 #define OMPI_SKIP_MPICXX 1
 #define MPICH_SKIP_MPICXX 1
 #include <algorithm>
+#include <climits>
 #include <exception>
 #include <memory>
 #include <mpi.h>
@@ -40,8 +41,8 @@ class mpi_team final : public team {
 /// The memory of all calls, as chorale-bench has one of all its calls: which pages a process has decides how
 /// fast its caches are.
 struct buffers {
-  buffers(std::size_t max_bytes, int ranks)
-      : in((max_bytes / sizeof(float) + 1) * static_cast<std::size_t>(ranks), 1.0F), out(in.size()) {}
+  buffers(std::size_t max_bytes, int blocks)
+      : in((max_bytes / sizeof(float) + 1) * static_cast<std::size_t>(blocks), 1.0F), out(in.size()) {}
   aligned_floats in;
   aligned_floats out;
 };
@@ -110,13 +111,15 @@ std::string library_version() {
   return all.substr(0, all.find_first_of(",\n"));
 }
 
+std::size_t largest(const common_options& o) {
+  return o.limit.sizes.empty() ? o.limit.max_bytes
+                               : *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
+}
+
 void run(const common_options& o) {
   mpi_team all;
   std::vector<std::unique_ptr<mpi_call>> calls;
-  const std::size_t largest = o.limit.sizes.empty()
-                                  ? o.limit.max_bytes
-                                  : *std::max_element(o.limit.sizes.begin(), o.limit.sizes.end());
-  const buffers memory{largest, all.size()};
+  const buffers memory{largest(o), blocks_of(o.operations, all.size())};
   for (const auto& operation : all_operations())
     calls.push_back(std::make_unique<mpi_call>(operation, memory, o.limit.back_to_back));
   const field of = [&](const std::string& operation) {
@@ -143,6 +146,13 @@ int main(int argc, char** argv) {
   bench::common_options o;
   bench::add_common_options(app, o);
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
+  if (bench::largest(o) > INT_MAX) {
+    if (bench::may_speak())
+      chorale::say(stderr,
+                   "mpi-peers: MPI counts in int: sizes are {} bytes at most (--sizes, --max-bytes)\n",
+                   INT_MAX);
+    return 2;
+  }
   MPI_Init(&argc, &argv);
   try {
     bench::run(o);

@@ -148,6 +148,9 @@ nlohmann::ordered_json put(const figure& one, const points::entered& who, const 
   return told;
 }
 
+/// Lengths of requests have 32 bits, one of which wires need; a header of datagrams is added.
+constexpr std::size_t most_bytes = std::size_t{1} << 30;
+
 int run(const figure& one, options& o) {
   points::communicator control;
   chorale::bench::communicator_team<points::communicator> all{control};
@@ -160,6 +163,13 @@ int run(const figure& one, options& o) {
   }
   const auto sizes = o.limit.sizes.empty() ? one.sizes : o.limit.sizes;
   for (const std::size_t bytes : sizes) {
+    if (bytes > most_bytes) {
+      if (speaks)
+        chorale::say(stderr,
+                     "chorale-points {}: --sizes takes up to {} bytes, not {}: a request has no more\n",
+                     one.name, most_bytes, bytes);
+      return 2;
+    }
     if (bytes % (one.granule * (one.granule > 1 ? static_cast<std::size_t>(all.size()) : 1)) == 0) continue;
     if (speaks)
       chorale::say(stderr,
@@ -169,7 +179,7 @@ int run(const figure& one, options& o) {
     return 2;
   }
 
-  if (!bench::can_write({.json = o.json}, "chorale-points", all)) return 1;
+  if (!bench::can_write([&] { bench::check_files({.json = o.json}); }, "chorale-points", all)) return 1;
 
   const job in{control, all, *std::max_element(sizes.begin(), sizes.end())};
   const auto made = one.make(in, o);
@@ -217,7 +227,8 @@ int calibrate(const std::string& file) {
       chorale::say(stderr, "chorale-points calibrate: start 2 ranks, not {}: mpirun -n 2 ...\n", all.size());
     return 2;
   }
-  if (!bench::can_write({.json = file}, "chorale-points calibrate", all)) return 1;
+  if (!bench::can_write([&] { bench::check_files({.json = file}); }, "chorale-points calibrate", all))
+    return 1;
   namespace calibration = points::calibration;
   const job in{control, all, 0};
   const auto host = calibration::measure_host(in);
@@ -262,6 +273,7 @@ int main(int argc, char** argv) {
   if (const int status = bench::parse(app, argc, argv); status >= 0) return status;
   try {
     if (*resources) {
+      if (bench::may_speak()) bench::check_files({.json = o.json});
       points::show_resources(sizes, o.json);
       return 0;
     }

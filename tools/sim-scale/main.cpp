@@ -15,6 +15,8 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/options.hpp"
+#include "../bench/tune.hpp"
+#include "../open_files.hpp"
 #include "models.hpp"
 #include "options.hpp"
 #include "table.hpp"
@@ -68,6 +70,7 @@ bool agree(const options& wanted, const std::vector<candidate>& all_of_them,
 }  // namespace
 
 int main(int argc, char** argv) {
+  tools::allow_many_files();
   CLI::App app{
       "Times of collectives on a machine in virtual time, on groups of up to 65,536 ranks:\n"
       "sim-scale allreduce --machine hdr-64core --ranks 64,1024 --sizes 8,64K\n"
@@ -107,6 +110,7 @@ int main(int argc, char** argv) {
         return one.goes_by_places ? !has_places : one.maps_memory && !is_one_place;
       });
     }
+    if (!wanted.table.empty()) bench::check_tuning(wanted.table);
     make_table(wanted, all, on);
     return 0;
   } catch (const std::exception& e) {

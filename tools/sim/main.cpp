@@ -14,6 +14,7 @@
 
 #include "../../lib/core/printable.hpp"
 #include "../bench/program.hpp"
+#include "../open_files.hpp"
 #include "forms.hpp"
 #include "progress_line.hpp"
 #include "show.hpp"
@@ -112,7 +113,7 @@ int run(const options& o, const sim::machine& on) {
       {},
       {},
       true};
-  check_files(o.outputs);
+  check_outputs(o);
   const bool crowded = layout_of(o.ranks, on).largest() > on.host.cores;
   if (o.ranks > most_with_a_communicator_more) here.is = known_beforehand(o, on, crowded);
   if (crowded)
@@ -145,6 +146,7 @@ int main(int argc, char** argv) {
   // Only the simulated device exists: ignore a choice made for real devices, before the options read their
   // defaults from the environment.
   unsetenv("CHORALE_DEVICE");
+  tools::allow_many_files();
   CLI::App app{
       "Measures Chorale's collectives in virtual time, on a simulated machine:\n"
       "chorale-sim allreduce --machine hdr-64core --ranks 64 --algorithms --sizes 8,64K\n"

@@ -64,12 +64,12 @@ std::string find_fault(const wishes& w, int ranks) {
         "--timeline: {} ranks are more than the {} that a picture can show; --trace has room for all", ranks,
         most_rows);
   std::set<std::string> files;
-  for (const auto& file : {w.trace, w.timeline, w.goal}) {
-    if (file.empty()) continue;
-    if (!files.insert(file).second) return fmt::format("two options name the same file: {}", file);
-    if (const auto wrong = bench::fault_of(file); !wrong.empty()) return wrong;
-  }
   try {
+    for (const auto& file : {w.trace, w.timeline, w.goal}) {
+      if (file.empty()) continue;
+      if (!files.insert(file).second) return fmt::format("two options name the same file: {}", file);
+      bench::check_file(file);
+    }
     if (!w.timeline.empty()) bench::need_plotter("timeline");
   } catch (const std::runtime_error& e) {
     return e.what();

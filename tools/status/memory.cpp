@@ -75,12 +75,10 @@ std::optional<place> place_in(const status_slot& s) {
   p.size = s.size;
   p.hosts = s.hosts;
   p.label = text_of(s.label);
-  p.host = text_of(s.host);
   if (s.failed != 0) p.failure = text_of(s.failure);
   const int named = std::min<int>(p.size, status_slot::most_here);
   for (int r = 0; r < named; ++r)
     if ((s.here[static_cast<std::size_t>(r) / 64] >> r % 64 & 1U) != 0) p.here.push_back(r);
-  p.here_is_all = named == p.size;
   p.begun = s.page.current();
   p.ended = std::min(s.page.completed(), p.begun);
   p.last = known_call(s.page, p.begun, p.size);

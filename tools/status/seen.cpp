@@ -69,9 +69,7 @@ std::vector<process> look() {
     if (!who || who->user != geteuid()) continue;
     process one;
     one.pid = pid;
-    one.parent = who->parent;
     one.name = who->name;
-    one.state = who->state;
     read_places(one);
     if (!one.places.empty() || !one.problem.empty() || one.unpublished != 0) all.push_back(std::move(one));
   }

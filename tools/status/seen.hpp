@@ -25,10 +25,8 @@ struct place {
   int size = 1;
   int hosts = 1;
   std::string label;
-  std::string host;
   std::optional<std::string> failure;  ///< why the communicator failed
   std::vector<int> here;               ///< ranks of this host known to this one
-  bool here_is_all = true;             ///< false: the list is incomplete
 
   std::uint64_t begun = 0;                 ///< number of its last call
   std::uint64_t ended = 0;                 ///< number of its last completed call
@@ -49,9 +47,7 @@ struct place {
 
 struct process {
   int pid = 0;
-  int parent = 0;
   std::string name;
-  char state = '?';  ///< as in /proc/PID/stat
   std::vector<place> places;
   std::uint64_t unpublished = 0;  ///< communicators that are not in `places`
   std::string problem;            ///< why it cannot be read, although it seems to have communicators

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""chorale-sim can simulate a calibrated machine. Usage: calibration_test.py POINTS SIM MPIRUN"""
+"""chorale-sim can simulate a calibrated machine, and what chorale-points and mpi-peers refuse. Usage: calibration_test.py POINTS SIM MPIRUN"""
 import json
 import pathlib
 import sys
@@ -44,6 +44,15 @@ class Calibration(running.InFolder):
         done = on(2, "--machine", "/nowhere/never.json")
         self.assertEqual(done.returncode, 1, done.stderr)
         self.assertIn("/nowhere/never.json", done.stderr)
+
+    def test_sizes_beyond_those_of_the_interfaces(self):
+        """Refused, instead of cut off to 32 bits."""
+        peers = pathlib.Path(POINTS).parent / "mpi-peers-openmpi"
+        for words, said in (((POINTS, "latency", "--sizes", "4G"), "--sizes takes up to 1073741824 bytes"),
+                            *([((peers, "allreduce", "--sizes", "8,4G"), "sizes are 2147483647 bytes at most")] if peers.exists() else [])):
+            done = running.run(MPIRUN, "--oversubscribe", "-n", 2, *words)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertEqual(done.stderr.count(said), 1, done.stderr)
 
 
 if __name__ == "__main__":

@@ -99,6 +99,11 @@ class Csv(Files):
             self.assertEqual(done.returncode, 1)
             self.assertEqual(done.stderr.count("cannot write nowhere/o.csv: No such file or directory"), 1, done.stderr)
             self.assertNotIn("# allreduce", done.stdout)
+            for table, why in (("nowhere/t.json", "cannot write nowhere/t.json: No such file"), ("old.json", "old.json")):
+                done = self.bench("allreduce", "--table", table, ranks=ranks)
+                self.assertEqual(done.returncode, 1)
+                self.assertIn(why, done.stderr)
+                self.assertNotIn("# allreduce", done.stdout)
         self.assertEqual([file.name for file in self.folder.iterdir()], ["old.json"])
         self.assertEqual((self.folder / "old.json").read_text(encoding="utf-8"), "old")
 

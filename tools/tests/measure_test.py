@@ -162,10 +162,10 @@ class Compare(fakes.Faked):
         self.assertEqual(sorted((int(size), name, int(median)) for name, size, median in re.findall(
             r'<td class="name">(\w+)</td><td>(\d+)</td><td>(\d+)\.000</td><td>\3\.000</td><td>\3\.000</td>', page)), sorted(figures))
         self.assertIn(">processor</th>", page)
-        for option in ("--plot", "--report"):
-            status, _, errors = self.compare(self.fake("a"), "allreduce", "--sizes", "4", option, self.folder / "nowhere/o")
-            self.assertEqual(status, 1)
-            self.assertIn(f"tools/measure compare: {option}: {self.folder}/nowhere/o: No such file", errors)
+        for option in ("--csv", "--json", "--plot", "--report"):
+            status, _, errors = self.compare(option, self.folder / "nowhere/o")
+            self.assertEqual(status, 2)
+            self.assertIn(f"{option}: cannot write {self.folder}/nowhere/o: No such file", errors)
 
     def test_choice(self):
         _, said, _ = self.compare("--choice", "allreduce", "--bound", "1.2")

@@ -322,6 +322,7 @@ class Bench(running.InFolder):
                 ({"set_ups": [one, {**one, "sizes": []}]}, 'set-up 2 (first): "sizes" must have at least one'),
                 ({"set_ups": [{**one, "timing": "last leaf"}]}, "which only a broadcast has"),
                 ({"set_ups": [{**one, "timing": "soon"}]}, 'must be one of "each call" "back to back" "last leaf"'),
+                ({"set_ups": [{**one, "sizes": [8, -8]}]}, '"sizes" has -8, and takes whole numbers from 4 to'),
                 ({"set_ups": [{**one, "contestants": [rc, rc]}]}, 'two contestants are named "x"'),
                 ({"set_ups": [{**one, "contestants": [{**rc, "settings": {"CHORALE_BLOCKS": "1"}}]}]}, "CHORALE_BLOCKS is '1'; it takes 2 to"),
                 ({"set_ups": [{**one, "contestants": [{**rc, "settings": {"CHORALE_BLOKS": "4"}}]}]}, '"CHORALE_BLOKS" is no setting'),
@@ -346,6 +347,12 @@ class Bench(running.InFolder):
         told, _ = self.measure(1, "--algorithm", "degree_k<7>", "--max-bytes", "4", "allreduce", "--back-to-back")
         self.assertEqual([row["algorithm"] for row in told["rows"]], ["degree_k<7>"])
         self.assertEqual(run(BENCH, "--algorithm", "no such").returncode, 2)
+
+    def test_no_sizes(self):
+        for words in (["allreduce", "--sizes", "1,3"], ["--min-bytes", "9", "--max-bytes", "8"], ["barrier", "scan", "--min-bytes", "16", "--max-bytes", "8"]):
+            done = run(BENCH, *QUICK, *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn("no size is selected", done.stderr)
 
     def test_odd_sizes(self):
         told, _ = self.measure(1, "--check", "--min-bytes", "1", "--max-bytes", "7", "broadcast", "reduce")

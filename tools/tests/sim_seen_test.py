@@ -3,6 +3,7 @@
 """Runs chorale-sim and checks the events that it shows. Usage: sim_seen_test.py SIM"""
 import collections
 import json
+import os
 import pathlib
 import re
 import shutil
@@ -218,6 +219,17 @@ class Seen(running.InFolder):
         self.assertIn("critical path of the last call", done.stdout)
         self.assertIn("num_ranks 5", goal.read_text(encoding="utf-8"))
         self.assertEqual(list(self.folder.iterdir()), [goal])
+
+    def test_a_pipe_is_opened_once(self):
+        """Its reader gets the schedule, instead of the end of a check."""
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        with subprocess.Popen(["cat", pipe], stdout=subprocess.PIPE, text=True) as reader:
+            done = run(*FIVE, "--goal", pipe)
+            # Releases a reader whose pipe nobody has opened.
+            os.close(os.open(pipe, os.O_RDWR))
+            self.assertIn("num_ranks 5", reader.communicate(timeout=60)[0], done.stderr)
+        self.assertEqual(done.returncode, 0, done.stderr)
 
     def test_a_run_that_fails_leaves_no_file(self):
         done = run("barrier", "--machine", "hdr-64core", "--ranks", 2, "--goal", self.folder / "schedule.goal", "--window", "1e6,2e6")

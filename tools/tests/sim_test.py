@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import sys
 import unittest
 
@@ -135,6 +136,12 @@ class Sim(running.InFolder):
         self.assertEqual([(row["set_up"], row["contestant"], row["wrong_ranks"]) for row in told["rows"]],
                          [("one", "RPE", 0)])
 
+    def test_more_files_than_the_soft_limit(self):
+        limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (32, limit[1]))
+        self.addCleanup(resource.setrlimit, resource.RLIMIT_NOFILE, limit)
+        self.measure("barrier", "--machine", "hdr-64core", "--ranks", 32, "--algorithm", "dissemination")
+
     def test_list(self):
         done = running.run(SIM, "--list")
         self.assertEqual(done.returncode, 0, done.stderr)
@@ -147,6 +154,12 @@ class Sim(running.InFolder):
             done = running.run(SIM, "barrier", "--ranks", 2, "--machine", name)
             self.assertEqual(done.returncode, 2, done.stdout)
             self.assertIn("it is no regular file", done.stderr)
+
+    def test_a_table_that_cannot_be_written(self):
+        done = running.run(SIM, "barrier", "--machine", "infinihost-pcix-8", "--ranks", 2, "--table", self.folder / "no/t.json")
+        self.assertEqual(done.returncode, 1)
+        self.assertIn("no/t.json: No such file", done.stderr)
+        self.assertNotIn("# barrier", done.stdout)
 
     def test_mistakes(self):
         two = ("--machine", "infinihost-pcix-8", "--ranks", 2)

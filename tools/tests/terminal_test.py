@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Passes terminal control sequences to the installed programs, and checks their output. Usage: terminal_test.py BENCH INFO..."""
+"""Passes terminal control sequences to the installed programs, checks their output, and lets it fail. Usage: terminal_test.py BENCH INFO..."""
 import json
 import pathlib
 import re
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -52,6 +53,14 @@ class Terminal(unittest.TestCase):
             done = run(INFO, *more, CHORALE_TCP_SECRET="hidden-treasure")
             self.assertIn("CHORALE_TCP_SECRET", done.stdout)
             self.assertNotIn("hidden-treasure", done.stdout + done.stderr)
+
+    def test_output_that_cannot_be_written(self):
+        for program in (BENCH, *OTHERS[:2]):
+            with self.subTest(program=program), open("/dev/full", "w", encoding="utf-8") as full:
+                for option in ("--help", *(["--list"] if program == BENCH else [])):
+                    done = subprocess.run([program, option], stdin=subprocess.DEVNULL, stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False)
+                    self.assertEqual(done.returncode, 1)
+                    self.assertIn(f"{pathlib.Path(program).name}: standard output cannot be written", done.stderr)
 
 
 if __name__ == "__main__":

@@ -256,24 +256,24 @@ def folders_of(file):
 
 def read(folders, own):
     """The parts in folders, and remarks on those that were not read."""
-    parts, remarks, held = [], [], []
+    parts, remarks = [], []
     for folder in folders:
         try:
-            held.append(folder_at(folder, own))
+            held = folder_at(folder, own)
         except (OSError, Refusal) as e:
             raise Refusal(f"{shown(folder)}: {reason(e)}") from e
-        for name in sorted(os.listdir(held[-1])):
+        for name in sorted(os.listdir(held)):
             if not name.endswith(".json"):
                 continue
             try:
-                parts.append(Part(held[-1], folder, name.removesuffix(".json")))
+                parts.append(Part(held, folder, name.removesuffix(".json")))
             except (OSError, Refusal, ValueError) as e:
                 remarks.append(f"{shown(os.path.join(folder, name))} is left out: {reason(e)}")
     if not parts:
         raise Refusal("; ".join(remarks) or f"there are no parts in {shown(folders[0])}")
     if len({part.job for part in parts}) > 1:
         raise Refusal("the parts are of several jobs: put the traces of jobs together one by one")
-    return sorted(parts, key=lambda part: part.order), remarks, held
+    return sorted(parts, key=lambda part: part.order), remarks
 
 
 def main():
@@ -286,7 +286,7 @@ def main():
     parser.error = lambda text: (say(f"chorale-trace: {shown(text)}; see chorale-trace --help", sys.stderr), sys.exit(2))
     options = parser.parse_args()
     folders, others = (options.folders, []) if options.folders else folders_of(options.file)
-    parts, remarks, held = read(folders, not options.folders)
+    parts, remarks = read(folders, not options.folders)
     try:
         said = merge(parts, options.file)
     except (OSError, Refusal) as e:
@@ -294,10 +294,13 @@ def main():
     say(f"{shown(options.file)}: " + "\n".join(shown(line) for line in said + remarks))
     for other in others:
         say(f"{shown(other)} is of an earlier job: name it to put that together")
-    for folder, path in zip(held, folders) if not options.keep else []:
-        for name in os.listdir(folder):
-            if name.endswith((".json", ".tail")):
-                os.unlink(name, dir_fd=folder)
+    if options.keep:
+        return
+    for part in parts:
+        for ending in (".json", ".tail"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(part.name + ending, dir_fd=part.folder)
+    for path in folders:
         try:
             os.rmdir(path)
         except OSError:

@@ -22,28 +22,35 @@ struct sending {
 void send_burst(sending s);
 
 /// Sends the last burst, with which the target has the whole message.
-void send_last(sending s, const arrival& when) {
+void send_last(queue_pair& qp, sending s, const arrival& when) {
   hca& nic = *s.m->on.from;
   scheduler& time = nic.owner().time();
   const duration late = nic.owner().chance().message();
   s.m->arrives = {.first = when.first + late, .last = when.last + late};
   s.m->last_burst = s.burst.bytes;
   instant arrives = std::max(s.m->arrives.first, time.now());
-  queue_pair* const qp = nic.queue_pairs.find(s.m->on.source);
   const request_name name = s.m->name;
-  const bool is_its = qp != nullptr && qp->sends.life == name.life;
-  if (is_its) qp->sends.in_order = arrives = std::max(arrives, qp->sends.in_order);
+  qp.sends.in_order = arrives = std::max(arrives, qp.sends.in_order);
   time.at(arrives, [m = std::move(s.m)]() mutable { arrive(std::move(m)); });
-  if (is_its) all_left(*qp, name, s.leaves.last);
+  all_left(qp, name, s.leaves.last);
+}
+
+/// The queue pair that sends a message; nullptr if it sends nothing more: its rank has died, or its adapter
+/// or its connection has failed.
+queue_pair* find_sender(const message& m) noexcept {
+  queue_pair* const qp = m.on.from->queue_pairs.find(m.on.source);
+  return qp != nullptr && qp->sends.life == m.name.life && qp->receiving() ? qp : nullptr;
 }
 
 void send_burst(sending s) {
+  queue_pair* const qp = find_sender(*s.m);
+  if (qp == nullptr) return;
   hca& from = *s.m->on.from;
   hca& to = *s.m->on.to;
   fabric& all = from.owner();
   const arrival when = all.costs().carry(from.host(), to.host(), s.burst, s.leaves);
   s.sent += s.burst.bytes;
-  if (s.sent >= s.m->data.size()) return send_last(std::move(s), when);
+  if (s.sent >= s.m->data.size()) return send_last(*qp, std::move(s), when);
   const incoming there{.bytes = s.burst.bytes, .queue_pair = s.m->on.destination};
   all.time().at(std::max(when.first, all.time().now()),
                 [&to, when, there] { to.owner().costs().receive(to.host(), when, there); });

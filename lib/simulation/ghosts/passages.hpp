@@ -39,7 +39,6 @@ class passages {
   /// Sets the time; no later call sends before it.
   void advance(instant now) noexcept { now_ = now; }
 
-  [[nodiscard]] simulation::network& links() noexcept { return network_; }
   [[nodiscard]] std::uint64_t messages() const noexcept { return messages_; }
   /// Bytes that adapters have sent, to others or to their own host.
   [[nodiscard]] std::uint64_t adapter_bytes() const noexcept { return adapter_bytes_; }

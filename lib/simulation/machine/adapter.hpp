@@ -56,17 +56,12 @@ class context_cache {
   /// Uses the context of a queue pair, and loads it. @returns whether it was in the cache.
   bool use(std::uint32_t queue_pair) noexcept;
 
-  [[nodiscard]] std::uint64_t hits() const noexcept { return hits_; }
-  [[nodiscard]] std::uint64_t misses() const noexcept { return misses_; }
-
  private:
   static constexpr std::uint32_t ways = 4;
   using set = std::array<std::uint64_t, ways>;  // numbers of queue pairs + 1, the most recent first; 0: empty
 
   std::vector<set> sets_;
   std::uint32_t used_ways_;
-  std::uint64_t hits_ = 0;
-  std::uint64_t misses_ = 0;
 };
 
 /// An adapter with one port: a state machine without a clock, called once for each message (or each burst of
@@ -93,7 +88,6 @@ class adapter {
   void forget(instant now);
 
   [[nodiscard]] const adapter_costs& costs() const noexcept { return costs_; }
-  [[nodiscard]] const context_cache& contexts() const noexcept { return contexts_; }
 
  private:
   [[nodiscard]] std::int64_t further_packets(std::uint64_t bytes) const noexcept {

@@ -138,10 +138,4 @@ std::vector<link_load> network::loads() const {
   return all;
 }
 
-std::uint64_t network::bytes_over_links() const noexcept {
-  std::uint64_t sum = 0;
-  for (const auto& state : links_) sum += state.bytes;
-  return sum;
-}
-
 }  // namespace chorale::simulation

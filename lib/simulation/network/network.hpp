@@ -75,9 +75,6 @@ class network {
   /// The load of each link that carried anything, by number.
   [[nodiscard]] std::vector<link_load> loads() const;
 
-  /// Bytes with headers, summed over all links.
-  [[nodiscard]] std::uint64_t bytes_over_links() const noexcept;
-
  private:
   struct link_state {
     occupancy taken;
