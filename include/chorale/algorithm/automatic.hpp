@@ -156,6 +156,10 @@ struct automatic {
     else
       return 0;
   }
+  /// `entrant::brackets`. What is not in rank order has no bracketing in common with others.
+  template <class Algorithm>
+  static constexpr int brackets =
+      evaluation_of<Algorithm> == evaluation::unordered ? 0 : static_cast<int>(evaluation_of<Algorithm>);
   /// Whether operands are combined in rank order, also where their order does not matter to the operator.
   template <class Algorithm, class Net>
   static bool combines_in_order(const Net& net) {
@@ -188,8 +192,8 @@ struct automatic {
     std::vector<model::entrant> all;
     const auto add = [&]<class Algorithm>() {
       if constexpr (takes_part<Algorithm, Net>)
-        all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
-                       suits<Algorithm>(net), combines_in_order<Algorithm>(net), suits_from<Algorithm>(net)});
+        all.push_back({chorale::type_name<Algorithm>(), brackets<Algorithm>, suits<Algorithm>(net),
+                       combines_in_order<Algorithm>(net), suits_from<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);
