@@ -13,6 +13,7 @@
 #include <chorale/algorithm/allgather/two_level.hpp>
 #include <chorale/algorithm/allreduce/split_level.hpp>
 #include <chorale/algorithm/allreduce/two_level.hpp>
+#include <chorale/algorithm/alltoall/direct.hpp>
 #include <chorale/algorithm/barrier/dissemination.hpp>
 #include <chorale/algorithm/barrier/last_arriver.hpp>
 #include <chorale/algorithm/barrier/two_level.hpp>
@@ -115,6 +116,21 @@ TEST_CASE("through_blocks runs an algorithm among all ranks, without zero copy",
   STATIC_REQUIRE(chorale::through_blocks<chorale::broadcast::flat>::runs_on<transport>);
   STATIC_REQUIRE(chorale::broadcast::multicast::runs_on<transport>);
   STATIC_REQUIRE_FALSE(chorale::through_blocks<chorale::broadcast::multicast>::runs_on<transport>);
+}
+
+TEST_CASE("through_blocks is no candidate for an alltoall with a threshold of its own", "[subset]") {
+  fake::conditions here{.ranks = 2, .copies_by_core = true};
+  for (const bool has_own : {false, true}) {
+    if (has_own) here.alltoall_zero_copy_bytes = 100;
+    const auto failure = outcome(
+        [has_own](transport& net) -> task<> {
+          CHECK(chorale::through_blocks<chorale::alltoall::direct>::suits(net) == !has_own);
+          CHECK(chorale::through_blocks<chorale::gather::flat>::suits(net));
+          co_return;
+        },
+        here);
+    CHECK(failure.empty());
+  }
 }
 
 TEST_CASE("the ranks of a place, the leaders of all places and the next ranks are groups", "[subset]") {

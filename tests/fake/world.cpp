@@ -55,6 +55,7 @@ world::world(const conditions& c)
       multicasts_(mailboxes_.size()),
       last_(static_cast<int>(c.seed % static_cast<unsigned>(c.ranks))) {
   config_.blocks = static_cast<std::uint32_t>(c.blocks);
+  config_.alltoall_zero_copy_bytes = c.alltoall_zero_copy_bytes;
 }
 
 void world::run(std::vector<chorale::task<>> programs) {

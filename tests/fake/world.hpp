@@ -59,6 +59,7 @@ struct conditions {
   sharing places = sharing::all;
   int blind_rank = -1;  ///< cannot map memory of others
   refusal refuses = refusal::none;
+  std::optional<std::size_t> alltoall_zero_copy_bytes{};
 
   [[nodiscard]] std::string describe() const;
 };

@@ -202,6 +202,20 @@ TEST_CASE("the default takes wide trees for a broadcast on adapters only", "[aut
   });
 }
 
+TEMPLATE_TEST_CASE("algorithms by places serve transports without lanes, if alone", "[automatic]",
+                   chorale::transport::ud, chorale::transport::rc_send_receive) {
+  using namespace chorale::allreduce;
+  using by_places = chorale::communicator<
+      TestType, chorale::automatic<
+                    two_level<chorale::reduce::degree_k<3>, recursive_doubling, chorale::broadcast::binomial>,
+                    two_level<chorale::reduce::degree_k<1>, recursive_doubling, chorale::broadcast::flat>>>;
+  inprocess::run_ranks<by_places>(3, inprocess::settings(), [](by_places& comm) {
+    const auto why = comm.explain(operation::allreduce, 56);
+    if (why.find(": two_level<") == std::string::npos) throw wrong(why);
+    for (std::uint64_t seed = 0; seed < 40; ++seed) check_allreduce<triangle>(comm, 7, multiply{}, seed);
+  });
+}
+
 TEST_CASE("an algorithm that was not measured is named, and is not another one of its name", "[automatic]") {
   if (!support::reads_json()) return;
   using deciding =

@@ -17,12 +17,15 @@
 #include <chorale/algorithm/allreduce/rank_by_rank.hpp>
 #include <chorale/algorithm/allreduce/recursive_doubling.hpp>
 #include <chorale/algorithm/allreduce/reproducible.hpp>
+#include <chorale/algorithm/automatic.hpp>
 #include <chorale/algorithm/reduce/rank_by_rank.hpp>
 #include <chorale/algorithm/reduce/reproducible.hpp>
 #include <chorale/algorithm/reduce/scatter_gather.hpp>
+#include <chorale/algorithm/reduce_scatter/circulant.hpp>
 #include <chorale/algorithm/reduce_scatter/direct.hpp>
 #include <chorale/algorithm/reduce_scatter/last_arriver.hpp>
 #include <chorale/algorithm/reduce_scatter/rank_by_rank.hpp>
+#include <chorale/algorithm/reduce_scatter/recursive_halving.hpp>
 #include <chorale/algorithm/scan/by_shares.hpp>
 #include <chorale/algorithm/scan/chain.hpp>
 #include <chorale/chorale.hpp>
@@ -151,5 +154,24 @@ TEST_CASE("rabenseifner has the bits of recursive doubling", "[evaluation]") {
   on_groups<with<rabenseifner>>([&](auto& comm, std::size_t count) {
     if (!same_bits(allreduced(comm, count), doubled.at({comm.size(), count})))
       throw wrong("sums of " + std::to_string(count) + " numbers");
+  });
+}
+
+TEST_CASE("unordered algorithms do not take turns where bits matter", "[automatic][evaluation]") {
+  using chorale::reduce_scatter::circulant;
+  using chorale::reduce_scatter::recursive_halving;
+  STATIC_REQUIRE(chorale::evaluation_of<recursive_halving> == chorale::evaluation::unordered);
+  STATIC_REQUIRE(chorale::evaluation_of<circulant> == chorale::evaluation::unordered);
+  // On 5 ranks recursive_halving uses another algorithm, which has other brackets than circulant.
+  using unordered = with<chorale::automatic<recursive_halving, circulant>>;
+  inprocess::run_ranks<unordered>(5, inprocess::settings(), [](unordered& comm) {
+    const auto mine = numbers_of(comm.rank(), 77 * 5);
+    std::vector<double> first(77);
+    comm.reduce_scatter(mine, first, chorale::sum);
+    for (int i = 0; i < 200; ++i) {
+      std::vector<double> out(77);
+      comm.reduce_scatter(mine, out, chorale::sum);
+      if (!same_bits(out, first)) throw wrong("the bits of call " + std::to_string(i));
+    }
   });
 }

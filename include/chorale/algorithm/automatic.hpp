@@ -71,7 +71,8 @@ inline bool keeps_bits(const reduction& op) noexcept {
 /// transport, and whether ranks share cores. Excludes algorithms that do not run on the transport and those
 /// whose `suits(net)` is false, unless it is false for all. An algorithm with `suits_from(net)` takes part
 /// only in trials of messages of that many bytes or more. Both must return the same on all ranks.
-/// Algorithms of two levels (docs/places.md) take part where the ranks of a place have a device of their own.
+/// Algorithms of two levels (docs/places.md) take part where the ranks of a place have a device of their own,
+/// or if there are no others.
 ///
 /// The tuning table (`model/tuning.hpp`, config::tuning) provides the initial choice and its close
 /// competitors. Since the library's table was measured on another machine, the first calls of each size class
@@ -131,11 +132,17 @@ struct automatic {
   };
 
   template <class Algorithm, class Net>
+  static constexpr bool runs_without_lanes =
+      Algorithm::template runs_on<Net> && !detail::goes_by_places<Algorithm>;
+  /// A choice needs one that takes part, so without lanes those by places do if they are all there is.
+  template <class Algorithm, class Net>
   static constexpr bool takes_part =
-      Algorithm::template runs_on<Net> && (laned_transport<Net> || !detail::goes_by_places<Algorithm>);
+      Algorithm::template runs_on<Net> &&
+      (laned_transport<Net> || !detail::goes_by_places<Algorithm> ||
+       !(runs_without_lanes<First, Net> || (runs_without_lanes<Rest, Net> || ...)));
   template <class Algorithm, class Net>
   static bool suits(const Net& net) {
-    if constexpr (detail::goes_by_places<Algorithm>)
+    if constexpr (detail::goes_by_places<Algorithm> && laned_transport<Net>)
       return net.uses_lanes() && Algorithm::suits(net);
     else if constexpr (requires { Algorithm::suits(net); })
       return Algorithm::suits(net);
@@ -149,6 +156,10 @@ struct automatic {
     else
       return 0;
   }
+  /// `entrant::brackets`. What is not in rank order has no bracketing in common with others.
+  template <class Algorithm>
+  static constexpr int brackets =
+      evaluation_of<Algorithm> == evaluation::unordered ? 0 : static_cast<int>(evaluation_of<Algorithm>);
   /// Whether operands are combined in rank order, also where their order does not matter to the operator.
   template <class Algorithm, class Net>
   static bool combines_in_order(const Net& net) {
@@ -181,8 +192,8 @@ struct automatic {
     std::vector<model::entrant> all;
     const auto add = [&]<class Algorithm>() {
       if constexpr (takes_part<Algorithm, Net>)
-        all.push_back({chorale::type_name<Algorithm>(), static_cast<int>(evaluation_of<Algorithm>),
-                       suits<Algorithm>(net), combines_in_order<Algorithm>(net), suits_from<Algorithm>(net)});
+        all.push_back({chorale::type_name<Algorithm>(), brackets<Algorithm>, suits<Algorithm>(net),
+                       combines_in_order<Algorithm>(net), suits_from<Algorithm>(net)});
     };
     add.template operator()<First>();
     (add.template operator()<Rest>(), ...);

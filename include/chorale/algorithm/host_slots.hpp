@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/shared_slots.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/cache_lines.hpp>
@@ -110,7 +111,6 @@ class host_slots {
   }
 
  private:
-  using kept_memory = decltype(std::declval<Net&>().keep(std::size_t{}));
   using seen_memory = decltype(std::declval<Net&>().map(remote_region{}, call_id{}).await_resume());
 
   [[nodiscard]] static std::size_t bytes(const Net& net) noexcept {
@@ -168,8 +168,8 @@ class host_slots {
 
   bool is_decided_ = false;
   bool are_there_ = false;
-  std::optional<kept_memory> kept_;  ///< at rank 0
-  std::optional<seen_memory> seen_;  ///< at the other ranks
+  std::optional<kept_memory<Net>> kept_;  ///< at rank 0
+  std::optional<seen_memory> seen_;       ///< at the other ranks
   all_slots slots_;
 };
 

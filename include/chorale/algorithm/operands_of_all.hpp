@@ -6,12 +6,12 @@
 #include <cstddef>
 #include <cstring>
 #include <functional>
-#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include <chorale/algorithm/read_operands.hpp>
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -59,7 +59,7 @@ class operands_of_all {
         exposed_(transfer::expose(net, result_)),
         offered_(transfer::offer(net, operand_)),
         piece_(piece),
-        memory_(&memory_of(net, rooms * piece)),
+        memory_(&chorale::kept_memory_of<operands_of_all>(net, rooms * piece)),
         there_(static_cast<std::size_t>(net.size())) {
     if (is_in_place_) operand_ = result_;
   }
@@ -141,19 +141,6 @@ class operands_of_all {
     remote_region result;
   };
   static constexpr std::size_t rooms = 2;
-  using kept_memory = decltype(std::declval<Net&>().keep(std::size_t{}));
-  struct kept {
-    std::optional<kept_memory> memory;
-  };
-  /// Kept from call to call.
-  static kept_memory& memory_of(Net& net, std::size_t bytes) {
-    auto& memory = net.template state<kept>().memory;
-    if (!memory || memory->memory().size() < bytes) {
-      memory.reset();
-      memory.emplace(net.keep(bytes));
-    }
-    return *memory;
-  }
 
   [[nodiscard]] const places& of(int rank) const noexcept { return there_[static_cast<std::size_t>(rank)]; }
   /// The registration that covers `part` of this rank's result or of a buffer.
@@ -173,7 +160,7 @@ class operands_of_all {
   transfer::call_memory<Net, std::byte> exposed_;
   transfer::call_memory<Net, const std::byte> offered_;  ///< empty if the call is in place
   std::size_t piece_;
-  kept_memory* memory_;
+  kept_memory<Net>* memory_;
   std::vector<places> there_;
 };
 

@@ -5,8 +5,8 @@
 #include <cstddef>
 #include <optional>
 #include <span>
-#include <utility>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -68,7 +68,11 @@ class operand_reader {
 
   /// `bytes`: the size of the operand of rank `owner`. `piece`: the most bytes read at once.
   operand_reader(Net& net, call_id now, int owner, std::size_t bytes, std::size_t piece)
-      : net_(&net), now_(now), owner_(owner), bytes_(bytes), room_(&room_of(net, std::min(bytes, piece))) {}
+      : net_(&net),
+        now_(now),
+        owner_(owner),
+        bytes_(bytes),
+        room_(&chorale::kept_memory_of<operand_reader>(net, std::min(bytes, piece))) {}
 
   /// Waits for the owner to announce the operand.
   task<> find() {
@@ -77,8 +81,8 @@ class operand_reader {
   }
   /// Reads bytes [at, at + bytes). `piece()` holds them until the next read of any reader.
   task<> read(std::size_t at, std::size_t bytes) {
-    piece_ = room_->memory->memory().first(bytes);
-    co_await net_->get(there_, at, room_->memory->exposure(), piece_, now_);
+    piece_ = room_->memory().first(bytes);
+    co_await net_->get(there_, at, room_->exposure(), piece_, now_);
   }
   /// Reads place.size() bytes from `at` on into `place`, which `exposed` covers.
   template <class Exposed>
@@ -90,24 +94,11 @@ class operand_reader {
   task<> release() { co_await net_->send(owner_, now_, {}); }
 
  private:
-  struct kept {
-    std::optional<decltype(std::declval<Net&>().keep(std::size_t{}))> memory;
-  };
-  /// One buffer for the pieces of all readers, kept between calls.
-  static kept& room_of(Net& net, std::size_t bytes) {
-    auto& room = net.template state<kept>();
-    if (!room.memory || room.memory->memory().size() < bytes) {
-      room.memory.reset();
-      room.memory.emplace(net.keep(bytes));
-    }
-    return room;
-  }
-
   Net* net_;
   call_id now_;
   int owner_;
   std::size_t bytes_;
-  kept* room_;
+  kept_memory<Net>* room_;  ///< one buffer for the pieces of all readers
   remote_region there_{};
   std::span<std::byte> piece_;
 };

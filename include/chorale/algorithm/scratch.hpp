@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -113,6 +114,25 @@ template <mailbox_transport Net>
     return net.scratch(bytes);
   else
     return bytes == 0 ? scratch{} : scratch{net.template state<kept_scratch>(), bytes};
+}
+
+/// Registered memory that the transport keeps between calls.
+template <keeping_transport Net>
+using kept_memory = decltype(std::declval<Net&>().keep(std::size_t{}));
+
+/// At least `bytes` of such memory, the same in every call for the same `User`. It loses its contents when it
+/// has to grow; references to it then stay valid.
+template <class User, keeping_transport Net>
+[[nodiscard]] kept_memory<Net>& kept_memory_of(Net& net, std::size_t bytes) {
+  struct kept {
+    std::optional<kept_memory<Net>> memory;
+  };
+  auto& memory = net.template state<kept>().memory;
+  if (!memory || memory->memory().size() < bytes) {
+    memory.reset();
+    memory.emplace(net.keep(bytes));
+  }
+  return *memory;
 }
 
 }  // namespace chorale

@@ -14,6 +14,7 @@
 #include <chorale/algorithm/subset.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/call.hpp>
+#include <chorale/core/config.hpp>
 #include <chorale/core/task.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -33,6 +34,8 @@ struct through_blocks {
   static constexpr bool runs_on = core_copying_transport<Net> && run_over_subsets<Net, Algorithm>;
   template <core_copying_transport Net>
   static bool suits(const Net& net) noexcept {
+    // An alltoall obeys its own threshold, if that is set, in a subset, too, so both would do the same.
+    if (implements == operation::alltoall && net.settings().alltoall_zero_copy_bytes) return false;
     return transfer::own_cores_copy(net);
   }
   /// No shorter message is ever zero copy.

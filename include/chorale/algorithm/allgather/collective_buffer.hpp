@@ -8,9 +8,9 @@
 #include <cstdint>
 #include <optional>
 #include <span>
-#include <utility>
 #include <vector>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/transport/concepts.hpp>
 
@@ -70,8 +70,7 @@ class collective_buffer {
 
   [[nodiscard]] std::size_t offset() const noexcept { return uses_ % 2 * half_bytes_; }
 
-  using memory = decltype(std::declval<Net&>().keep(std::size_t{}));
-  std::optional<memory> kept_;
+  std::optional<kept_memory<Net>> kept_;
   std::size_t half_bytes_ = 0;
   std::uint64_t uses_ = 0;
   std::vector<remote_region> known_;  ///< by rank: its whole buffer

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <optional>
 #include <span>
-#include <utility>
 
+#include <chorale/algorithm/scratch.hpp>
 #include <chorale/algorithm/transfer.hpp>
 #include <chorale/core/reduction.hpp>
 #include <chorale/transport/concepts.hpp>
@@ -101,12 +100,17 @@ class operand_room {
  public:
   /// `owners`: the other ranks in the order in which their operands are combined; at least one.
   operand_room(Net& net, call_id now, const Owners& owners, const operand_pieces& pieces)
-      : net_(&net), now_(now), owners_(owners), pieces_(pieces), whole_(room_of(net, owners, pieces)) {}
+      : net_(&net),
+        now_(now),
+        owners_(owners),
+        pieces_(pieces),
+        whole_(&chorale::kept_memory_of<operand_room>(
+            net, static_cast<std::size_t>(owners.size()) * pieces.room())) {}
 
   /// Sends all owners the addresses for their operands.
   task<> invite() {
     for (int i = 0; i < owners_.size(); ++i) {
-      const remote_region here = transfer::part_of(whole_.where, of(i));
+      const remote_region here = transfer::part_of(whole_->region(), of(i));
       co_await net_->send(owners_[i], now_, transfer::bytes_of(here));
     }
   }
@@ -126,31 +130,15 @@ class operand_room {
   }
 
  private:
-  struct kept {
-    std::optional<decltype(std::declval<Net&>().keep(std::size_t{}))> memory;
-  };
-  struct room {
-    std::span<std::byte> memory;
-    remote_region where;
-  };
-  static room room_of(Net& net, const Owners& owners, const operand_pieces& pieces) {
-    auto& memory = net.template state<kept>().memory;
-    const std::size_t needed = static_cast<std::size_t>(owners.size()) * pieces.room();
-    if (!memory || memory->memory().size() < needed) {
-      memory.reset();
-      memory.emplace(net.keep(needed));
-    }
-    return {memory->memory(), memory->region()};
-  }
   [[nodiscard]] std::span<std::byte> of(int i) const noexcept {
-    return whole_.memory.subspan(static_cast<std::size_t>(i) * pieces_.room(), pieces_.room());
+    return whole_->memory().subspan(static_cast<std::size_t>(i) * pieces_.room(), pieces_.room());
   }
 
   Net* net_;
   call_id now_;
   Owners owners_;
   operand_pieces pieces_;
-  room whole_;
+  kept_memory<Net>* whole_;
 };
 
 }  // namespace chorale::reduce
