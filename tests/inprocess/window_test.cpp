@@ -144,3 +144,25 @@ TEST_CASE("a notification that never comes is an error that says so", "[window]"
     });
   }
 }
+
+TEST_CASE("a counter of notifications that arrives in parts shows no number that was not sent", "[window]") {
+  constexpr std::uint64_t times = 5000;
+  std::atomic<std::uint64_t> sent{0};
+  run_ranks<communicator>(2, settings(), [&](auto& comm) {
+    chorale::window<int, communicator> w{comm, std::size_t{1}};
+    if (comm.rank() == 1) {
+      for (std::uint64_t i = 0; i < times; ++i) {
+        ++sent;
+        w.put_notify(0, 0, static_cast<int>(i), 0);
+      }
+      w.flush(0);
+    } else {
+      for (std::uint64_t seen = 0; seen < times;) {
+        const std::uint64_t now = w.notified(1, 0);
+        windows::expect(now >= seen && now <= sent.load(), "a number that was not sent");
+        seen = now;
+      }
+    }
+    w.fence();
+  });
+}

@@ -25,6 +25,7 @@ class kept_scratch {
   /// Frees a buffer.
   struct aligned_delete {
     std::align_val_t boundary;  ///< that the buffer was allocated with
+    /// Frees `memory`.
     void operator()(std::byte* memory) const noexcept { ::operator delete(memory, boundary); }
   };
   /// Memory that is kept, or handed out.

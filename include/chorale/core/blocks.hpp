@@ -62,17 +62,6 @@ class block_layout {
     }
     return true;
   }
-  /// The same block sizes in a packed layout; stays even if this one is.
-  [[nodiscard]] block_layout packed() const {
-    if (!places_) return *this;
-    auto places = *places_;
-    std::size_t end = 0;
-    for (auto& place : places) {
-      place.offset = end;
-      end += place.bytes;
-    }
-    return uneven(std::move(places));
-  }
   /// Bytes of all blocks in total.
   [[nodiscard]] std::size_t total() const noexcept {
     if (!places_) return static_cast<std::size_t>(ranks_) * bytes_;

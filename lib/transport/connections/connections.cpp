@@ -173,6 +173,12 @@ void connections::accept(int peer) {
 void connections::close(int peer) noexcept {
   connection& c = *peers_.find(peer);
   c.ready = false;
+  try {
+    // A shared receive whose completion is polled only after this would not be posted again.
+    reap(*c.by);
+  } catch (...) {
+    // The device refuses a receive, and will refuse the next one, too.
+  }
   by_number_->of(*c.by, *this).erase(c.qp->number());
   c.by->receives.close(peer);
   // The queue pair first: while it exists, the peer may write into the inbox.
@@ -202,7 +208,6 @@ void connections::prepare_request(connection& c, ibv_send_wr& request) {
       offset < mailbox_layout::blocks_offset) {
     request.opcode = IBV_WR_SEND_WITH_IMM;
     request.imm_data = htonl(static_cast<std::uint32_t>(offset));
-    c.there.unannounced = false;
   }
   if (c.shorts.data == nullptr || (request.send_flags & IBV_SEND_INLINE) == 0 ||
       request.sg_list->length <= c.qp->inline_bytes())

@@ -100,7 +100,7 @@ bool rma_queue::advance(transfer& t) {
     if (t.opcode == IBV_WR_RDMA_READ) continue;
     p.last_put = t.ticket;
     p.is_placed = c->there.in_order;
-    c->there.unannounced = request.opcode == IBV_WR_RDMA_WRITE;
+    if (request.opcode == IBV_WR_RDMA_WRITE) c->there.unannounced = true;
   }
   if (t.opcode != IBV_WR_RDMA_READ) return true;
   links_->reap();

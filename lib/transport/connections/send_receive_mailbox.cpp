@@ -306,7 +306,7 @@ void send_receive_mailbox::keep(sender& from, std::uint64_t index, const message
   unexpected& place = from.places[from.arrived++ % blocks_];
   place.header = header;
   const std::byte* payload = receives.block(index) + sizeof header;
-  if (held_ < receives.count() / 2) {
+  if (held_ < receives.posted() / 2) {
     ++held_;
     place.receive = index;
     place.payload = payload;

@@ -37,7 +37,7 @@ struct connection {
     std::uint64_t inbox = 0;
     std::uint32_t key = 0;     ///< of the inbox
     bool in_order = true;      ///< requests become visible in the order of posting
-    bool unannounced = false;  ///< data was put after the last request that raises a completion at the peer
+    bool unannounced = false;  ///< data was put after the last message that the peer takes by a completion
     bool has_atomics = true;   ///< the peer's device executes atomic operations
     /// If requests may overtake each other: the longest request in bytes that the peer sees whole or not at
     /// all.

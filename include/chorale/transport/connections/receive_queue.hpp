@@ -41,6 +41,8 @@ class receive_queue {
   }
   /// Maximum number of receives available to one sender.
   [[nodiscard]] std::uint32_t count() const noexcept { return count_; }
+  /// How many of these are posted, or being processed: fewer than `count()` while few connections are open.
+  [[nodiscard]] std::uint64_t posted() const noexcept { return pairs_.empty() ? posted_ : count_; }
   /// Receives in all queues of that many connections.
   [[nodiscard]] std::size_t count(std::size_t connections) const noexcept {
     return pairs_.empty() ? count_ : connections * count_;

@@ -149,14 +149,15 @@ class remote_memory {
         next_source_ = 0;
       }
       std::byte* place = p.controls() + (first_counter + consumed_.size() + next_source_++) * word;
-      *reinterpret_cast<std::uint64_t*>(place) = ++sent_[index(target, id)];
+      *reinterpret_cast<std::uint64_t*>(place) = gray_code(++sent_[index(target, id)]);
       p.put_control(at(target).control, (first_counter + index(rank_, id)) * word, {place, word});
     });
   }
   /// Notifications of `origin` that were not consumed yet. Precondition: the transport exists.
   [[nodiscard]] std::uint64_t notified(int origin, std::size_t id) const noexcept {
     const std::size_t i = index(origin, id);
-    return transport::load_acquire(parts_->controls() + (first_counter + i) * word) - consumed_[i];
+    return from_gray_code(transport::load_acquire(parts_->controls() + (first_counter + i) * word)) -
+           consumed_[i];
   }
   void take(int origin, std::size_t id, std::uint64_t count) noexcept {
     consumed_[index(origin, id)] += count;
@@ -223,6 +224,15 @@ class remote_memory {
   static constexpr std::size_t sources = 64;       ///< source words of notifications
   static constexpr std::chrono::milliseconds patience_at_end{100};
 
+  // The counters of notifications are polled while an adapter may be writing them in parts. In this code two
+  // successive numbers differ in one bit, so that any mixture of their bytes is one of the two.
+  [[nodiscard]] static constexpr std::uint64_t gray_code(std::uint64_t number) noexcept {
+    return number ^ number >> 1;
+  }
+  [[nodiscard]] static constexpr std::uint64_t from_gray_code(std::uint64_t code) noexcept {
+    for (int distance = 1; distance < 64; distance *= 2) code ^= code >> distance;
+    return code;
+  }
   [[nodiscard]] const remote_memory_card& at(int rank) const noexcept {
     return cards_[static_cast<std::size_t>(rank)];
   }
