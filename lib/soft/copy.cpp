@@ -103,10 +103,29 @@ access_status move(process& self, peer& target, unsigned char* local, const remo
                      local, remote);
 }
 
+/// For the usual case, in which there is one range to write, and nothing but memory to write to.
+access_status write_mapped(std::span<const local_piece> from, const remote_piece& to) noexcept {
+  unsigned char* at = to.mapped;
+  std::size_t left = to.bytes;
+  for (const local_piece& piece : from) {
+    const std::size_t bytes = std::min(piece.bytes, left);
+    left -= bytes;
+    if (left == 0) {
+      ordered_copy(at, piece.data, bytes);
+      break;
+    }
+    if (bytes != 0) std::memcpy(at, piece.data, bytes);
+    at += bytes;
+  }
+  return access_status::done;
+}
+
 }  // namespace
 
 access_status write_remote(process& self, peer& target, std::span<const local_piece> from,
                            std::span<const remote_piece> to) noexcept {
+  if (to.size() == 1 && to[0].mapped != nullptr) [[likely]]
+    return write_mapped(from, to[0]);
   return for_each_stretch(from, to, [&](unsigned char* local, const remote_piece& remote, bool last) {
     return move(self, target, local, remote, direction::out, last);
   });
