@@ -362,8 +362,7 @@ class communicator {
   /// @throws error errc::invalid_argument if `count` is too large; as verbs::registered_buffer.
   template <element Element>
   [[nodiscard]] registered_array<Element> allocate(std::size_t count) {
-    const transport::occupancy::entry inside{transport().core().use(), operation::none};
-    return detail::allocate_from<Element>(transport(), count);
+    return detail::allocate_outside<Element>(transport(), count);
   }
 
   /// `window<Element, communicator>{*this, count, notifications}`: zeroed elements that all ranks reach.
@@ -375,7 +374,6 @@ class communicator {
   /// Says which algorithm serves operation `what` with `bytes` (of one rank's message, or of one block for
   /// block operations), and why. Not collective.
   [[nodiscard]] std::string explain(operation what, std::size_t bytes = 0) {
-    const transport::occupancy::entry inside{transport().core().use(), what};
     return calls::explain(on(), what, bytes);
   }
 

@@ -8,10 +8,12 @@
 #include <string>
 #include <utility>
 
+#include <chorale/core/call.hpp>
 #include <chorale/core/error.hpp>
 #include <chorale/core/origin.hpp>
 #include <chorale/core/types.hpp>
 #include <chorale/transport/concepts.hpp>
+#include <chorale/transport/endpoint/entry.hpp>
 #include <chorale/transport/memory/dependents.hpp>
 #include <chorale/transport/memory/registration_cache.hpp>
 #include <chorale/transport/wire/opened_device.hpp>
@@ -130,6 +132,12 @@ registered_array<Element> allocate_from(Net& net, std::size_t count) {
   } catch (const error& e) {
     throw error(e.code(), call() + e.reason(), e.ranks());
   }
+}
+/// The same, refused inside a call of the communicator.
+template <element Element, class Net>
+registered_array<Element> allocate_outside(Net& net, std::size_t count) {
+  const transport::occupancy::entry inside{net.core().use(), operation::none};
+  return detail::allocate_from<Element>(net, count);
 }
 
 }  // namespace detail

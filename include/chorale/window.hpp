@@ -259,32 +259,26 @@ class window {
   template <class ExposeMemory>
   window(exposing, caller_type& on, std::size_t notifications, const ExposeMemory& expose)
       : on_(&on), exceptions_(std::uncaught_exceptions()), notifications_(notifications) {
-    calls::window_card mine;
-    mine.notifications = notifications;
-    mine.type = chorale::type_tag<Element>();
+    calls::window_card mine{.notifications = notifications, .type = chorale::type_tag<Element>()};
     std::exception_ptr failure;
-    std::vector<calls::window_card> all;
-    {
-      // A window that is refused must not have a number, which the other ranks would not count.
-      const transport::occupancy::entry inside{on.transport().core().use(), operation::window};
-      on.transport().core().failures().require_sound();
-      try {
-        local_ = expose(on, own_);
-        memory_.emplace(on.transport(), std::as_writable_bytes(local_), notifications);
-        mine.memory = memory_->card();
-      } catch (...) {
-        failure = calls::note_failure(mine, on.rank());
-      }
-      calls::or_fail(on.transport(), [&] {
-        number_ = ++on.transport().template state<calls::windows_made>().number;
-        all.resize(static_cast<std::size_t>(on.size()));
-      });
+    // A window that is refused must not have a number, which the other ranks would not count.
+    static_cast<void>(transport::occupancy::entry{on.transport().core().use(), operation::window});
+    on.transport().core().failures().require_sound();
+    try {
+      local_ = expose(on, own_);
+      memory_.emplace(on.transport(), std::as_writable_bytes(local_), notifications);
+      mine.memory = memory_->card();
+    } catch (...) {
+      failure = calls::note_failure(mine, on.rank());
     }
+    std::vector<calls::window_card> all = calls::or_fail(on.transport(), [&] {
+      number_ = ++on.transport().template state<calls::windows_made>().number;
+      return std::vector<calls::window_card>(static_cast<std::size_t>(on.size()));
+    });
     try {
       gather(mine, all);
     } catch (...) {
-      if (failure) std::rethrow_exception(failure);
-      throw;
+      if (!failure) failure = std::current_exception();
     }
     if (failure) std::rethrow_exception(failure);
     calls::or_fail(on.transport(), [&] { memory_->open(calls::memories_of(all, mine, sizeof(Element))); });

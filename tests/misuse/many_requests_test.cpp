@@ -7,6 +7,8 @@
 #include <thread>
 #include <vector>
 
+#include <chorale/algorithm/reduce/degree_k.hpp>
+
 #include "harness.hpp"
 
 using chorale::errc;

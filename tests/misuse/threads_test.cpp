@@ -165,9 +165,9 @@ TEMPLATE_TEST_CASE("what is refused inside a call leaves no trace in later calls
     const int left = (comm.rank() + comm.size() - 1) % comm.size();
     for (int round = 0; round < 3; ++round) {
       const auto got = sparse.template run<int>({chorale::to(right, mine)});
-      misuse::expect(got.size() == 1 && got.front().source == left &&
-                         got.front().data == std::vector<int>{left, 7},
-                     "other messages have arrived than were sent");
+      misuse::expect(
+          got.size() == 1 && got.front().source == left && got.front().data == std::vector<int>{left, 7},
+          "other messages have arrived than were sent");
     }
   }));
 }

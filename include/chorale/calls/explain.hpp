@@ -40,6 +40,7 @@ std::string explain_served(Net& net, std::size_t bytes, const char* why) {
 
 template <class Caller>
 std::string explain(Caller& on, operation what, std::size_t bytes) {
+  const transport::occupancy::entry inside{on.transport().core().use(), what};
   std::string said;
   chorale::for_each_operation(operations_with_algorithms{}, [&]<operation Served>() {
     using traits = operation_traits<Served>;
