@@ -109,9 +109,12 @@ TEMPLATE_TEST_CASE("wait_any ends at the deadline", "[misuse][requests]", MISUSE
 TEMPLATE_TEST_CASE("an operator that runs while its thread waits elsewhere may wait for requests",
                    "[misuse][requests]", MISUSE_TRANSPORTS) {
   using tree = chorale::communicator<TestType, chorale::reduce::degree_k<1>>;
+  auto c = misuse::settings();
+  c.deadline = {};  // at its deadline, wait_any waits for one request alone
   for (const bool tests_all : {false, true}) {
+    std::atomic<bool> is_waiting{false};
     std::atomic<bool> is_combining{false};
-    misuse::check_none_fails(misuse::run<tree>(2, misuse::settings(), [&](auto& comm) {
+    misuse::check_none_fails(misuse::run<tree>(2, c, [&](auto& comm) {
       auto second = comm.duplicate();
       auto third = comm.duplicate();
       request late;
@@ -124,9 +127,14 @@ TEMPLATE_TEST_CASE("an operator that runs while its thread waits elsewhere may w
           while (!chorale::test_all(late)) std::this_thread::yield();
         return a + b;
       };
-      if (comm.rank() == 0) late = second.ibarrier();
+      if (comm.rank() == 0)
+        late = second.ibarrier();
+      else
+        support::await("rank 0 waits elsewhere", [&] { return is_waiting.load(); });
       auto sum = comm.ireduce(chorale::in_place, std::span{&x, 1}, op);
-      if (comm.rank() == 1) {
+      if (comm.rank() == 0) {
+        is_waiting = true;
+      } else {
         support::await("rank 0 combines", [&] {
           chorale::progress();
           return is_combining.load();
