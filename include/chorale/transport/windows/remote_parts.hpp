@@ -54,7 +54,7 @@ class remote_parts {
     } catch (const error&) {
       return put_copy(there, offset, from);
     }
-    finish(net_.put(there, offset, held.back(), from, net_.core().calls().window_access()));
+    finish(net_.put(there, offset, held.back(), from, now()));
   }
   /// The same for a copy of the bytes, which may change at once.
   void put_copy(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
@@ -63,7 +63,7 @@ class remote_parts {
       const auto part = from.subspan(at, std::min(most_copied, from.size() - at));
       const std::span<std::byte> place = room_for(part.size());
       move_bytes(place, part);
-      finish(net_.put(there, offset + at, copies_->second, place, net_.core().calls().window_access()));
+      finish(net_.put(there, offset + at, copies_->second, place, now()));
       at += part.size();
     } while (at < from.size());
   }
@@ -72,7 +72,7 @@ class remote_parts {
   void put_control(const remote_region& there, std::size_t offset, std::span<const std::byte> from) {
     // Otherwise it could overtake data, or an older word could replace it.
     if (!net_.keeps_order(there.owner)) flush(there.owner);
-    finish(net_.put(there, offset, control_, from, net_.core().calls().window_access()));
+    finish(net_.put(there, offset, control_, from, now()));
   }
   void get(const remote_region& there, std::size_t offset, std::span<std::byte> into) {
     if (is_bounced(into.size())) return get_copy(there, offset, into);
@@ -82,10 +82,10 @@ class remote_parts {
     } catch (const error&) {
       return get_copy(there, offset, into);
     }
-    finish(net_.get(there, offset, *local, into, net_.core().calls().window_access()));
+    finish(net_.get(there, offset, *local, into, now()));
   }
   void flush(int target) {
-    finish(net_.make_visible(target, net_.core().calls().window_access()));
+    finish(net_.make_visible(target, now()));
     under_way_[static_cast<std::size_t>(target)].clear();
   }
   void flush_all() {
@@ -95,14 +95,14 @@ class remote_parts {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().fetch_add(there, offset, value);
-    return finish(net_.fetch_add(there, offset, value, net_.core().calls().window_access()));
+    return finish(net_.fetch_add(there, offset, value, now()));
   }
   std::uint64_t compare_swap(const remote_region& there, std::size_t offset, std::uint64_t expected,
                              std::uint64_t wanted) {
     require_atomics();
     if constexpr (Net::atomics_by_device)
       if (there.owner == net_.rank()) return own().compare_swap(there, offset, expected, wanted);
-    return finish(net_.compare_swap(there, offset, expected, wanted, net_.core().calls().window_access()));
+    return finish(net_.compare_swap(there, offset, expected, wanted, now()));
   }
 
   /// Waits until the sources of all puts to `target` have been read. @throws error errc::poisoned if some may
@@ -111,7 +111,7 @@ class remote_parts {
     if constexpr (!registers) return;
     if (under_way_[static_cast<std::size_t>(target)].empty() && copied_ == 0) return;
     // An awaitable is awaited once only, so each check makes a new flush.
-    const call_id look = net_.core().calls().window_access().parking();
+    const call_id look = now().parking();
     while (!net_.flush(target, look).await_ready()) {
       if (clock::now() >= give_up)
         throw error(errc::poisoned, "it was left by an exception while they were under way", {net_.rank()});
@@ -128,6 +128,7 @@ class remote_parts {
   /// Emulated puts copy their sources before `put` returns.
   static constexpr bool registers = registering_transport<Net>;
 
+  [[nodiscard]] call_id now() const noexcept { return net_.core().calls().window_access(); }
   /// Peers know its address and read it at any time, so that no copy can stand in for it.
   static held_memory exposed(Net& net, std::span<std::byte> mine) try {
     return net.expose_alone(mine);
@@ -144,7 +145,7 @@ class remote_parts {
     do {
       const auto part = into.subspan(at, std::min(most_copied, into.size() - at));
       const std::span<std::byte> place = room_for(part.size());
-      finish(net_.get(there, offset + at, copies_->second, place, net_.core().calls().window_access()));
+      finish(net_.get(there, offset + at, copies_->second, place, now()));
       move_bytes(part, place);
       copied_ -= part.size();
       at += part.size();
